@@ -1,0 +1,213 @@
+# mypy: disable-error-code="no-untyped-def, untyped-decorator, misc"
+"""Attention over scattered blocks: each query reads its own context through its block table.
+
+For a row with query head ``h``, which uses KV head ``h // (num_heads // num_kv_heads)``:
+
+    out = sum over positions i < context_len of softmax_i(scale * q . k_i) * v_i
+    k_i = k_cache[block_table[i // block_size], i % block_size, kv head]      v_i likewise
+
+The positions come tile by tile, and nothing is gathered into a second cache: a tile's K and V live
+in registers while they are used. One softmax over all tiles is kept by the online method (Milakov
+and Gimelshein 2018; FlashAttention, Dao et al. 2022): a running maximum ``m_i``, a running
+denominator ``l_i`` and a running output ``acc``, the last two rescaled when the maximum rises.
+
+Arguments are taken as checked. Left for later: several programs to one long context, and a GPU
+launch of its own for prompts (here each of a prompt's positions is a row like any other).
+"""
+
+import math
+from collections.abc import Iterator
+
+import torch
+import triton
+import triton.language as tl
+
+# What tl.max and tl.sum reduce with. Interpreted, tl.reduce with these costs a tenth of tl.max and
+# tl.sum; compiled it is the same.
+from triton.language.standard import _elementwise_max as larger
+from triton.language.standard import _sum_combine as plus
+
+from kernels.launch import INDEX, INTERPRETED, INTERPRETED_TILE, launch, next_power_of_2
+
+
+@triton.jit
+def paged_attention_kernel(
+    query, k_cache, v_cache, block_tables, context_lens, out, weights,
+    num_rows, num_pairs, table_stride, weights_width,
+    SCORE_SCALE: tl.constexpr,  # scale * log2(e), as exp2 is the hardware's exponential
+    K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # block, offset, kv head, dim
+    NUM_HEADS: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
+    BLOCK_SIZE: tl.constexpr, QUERIES: tl.constexpr,
+    PAIRS: tl.constexpr, LANES: tl.constexpr, TILE: tl.constexpr, DIM: tl.constexpr,
+    DOT: tl.constexpr, INDEX: tl.constexpr, WEIGHTS: tl.constexpr,
+):  # fmt: skip
+    """Attend for ``PAIRS`` pairs of a table and a KV head, ``TILE`` positions at a time."""
+    GROUP_SIZE: tl.constexpr = NUM_HEADS // NUM_KV_HEADS  # query heads that share a KV head
+
+    # A pair is a block table and a KV head: the K and V it names are read once for all queries
+    # that need them. The pair is the first axis of every tile. QUERIES rows in a row share a table.
+    pair = tl.program_id(0).to(INDEX) * PAIRS + tl.arange(0, PAIRS).to(INDEX)
+    first_row, kv_head = pair // NUM_KV_HEADS * QUERIES, (pair % NUM_KV_HEADS)[:, None]
+
+    # A lane is one query head of one of those rows. As on the other axes, the number of lanes is
+    # padded to a power of two, and what is padding is masked in every load and store.
+    lane = tl.arange(0, LANES).to(INDEX)
+    row = first_row[:, None] + lane // GROUP_SIZE  # [PAIRS, LANES]
+    in_use = (pair < num_pairs)[:, None] & (row < num_rows) & (lane < QUERIES * GROUP_SIZE)
+    head = row.to(tl.int64) * NUM_HEADS + kv_head * GROUP_SIZE + lane % GROUP_SIZE
+    context_len = tl.load(context_lens + row, mask=in_use, other=0).to(INDEX)
+    table_len = tl.reduce(context_len, 1, larger, keep_dims=True)  # [PAIRS, 1] longest of a table
+    table = block_tables + first_row.to(tl.int64)[:, None] * table_stride
+
+    dim = tl.arange(0, DIM).to(INDEX)
+    in_dim = dim < HEAD_DIM
+    q_at = (head * HEAD_DIM)[:, :, None] + dim
+    has_q = in_use[:, :, None] & in_dim
+    q = tl.load(query + q_at, mask=has_q, other=0.0).to(DOT)  # [PAIRS, LANES, DIM]
+
+    # A maximum that starts finite keeps exp2(score - m_i) free of inf - inf: a lane that sees no
+    # position at all ends with l_i = 0, not NaN.
+    m_i = tl.full([PAIRS, LANES, 1], -1.0e30, tl.float32)
+    l_i = tl.full([PAIRS, LANES, 1], 0.0, tl.float32)
+    acc = tl.full([PAIRS, LANES, DIM], 0.0, tl.float32)
+
+    for start in range(0, tl.reduce(table_len, None, larger), TILE):
+        # The context length says how many positions count, the table where they are.
+        position = start + tl.arange(0, TILE).to(INDEX)
+        in_table = position < table_len  # [PAIRS, TILE]
+        block = tl.load(table + position // BLOCK_SIZE, mask=in_table, other=0)
+        block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB
+        offset = position % BLOCK_SIZE
+        k_at = block * K_STRIDES[0] + offset * K_STRIDES[1] + kv_head * K_STRIDES[2]
+        k_at = k_at[:, :, None] + dim * K_STRIDES[3]  # [PAIRS, TILE, DIM]
+        v_at = k_at
+        if V_STRIDES != K_STRIDES:
+            v_at = block * V_STRIDES[0] + offset * V_STRIDES[1] + kv_head * V_STRIDES[2]
+            v_at = v_at[:, :, None] + dim * V_STRIDES[3]
+
+        # Slots past the context are never loaded, neither K nor V: they may hold NaN, and a weight
+        # of 0 does not help, for 0 * NaN is NaN.
+        stored = in_table[:, :, None] & in_dim
+        k = tl.load(k_cache + k_at, mask=stored, other=0.0).to(DOT)
+        v = tl.load(v_cache + v_at, mask=stored, other=0.0).to(DOT)
+
+        in_context = position < context_len[:, :, None]  # [PAIRS, LANES, TILE]
+        qk = tl.dot(q, tl.trans(k, 0, 2, 1), input_precision="ieee") * SCORE_SCALE
+        qk = tl.where(in_context, qk, float("-inf"))
+
+        # Online softmax: what was summed under the old maximum shrinks by alpha.
+        m_new = tl.maximum(m_i, tl.reduce(qk, 2, larger, keep_dims=True))
+        alpha = tl.exp2(m_i - m_new)
+        p = tl.exp2(qk - m_new)  # 0 where qk is -inf
+        l_i = l_i * alpha + tl.reduce(p, 2, plus, keep_dims=True)
+        acc = acc * alpha + tl.dot(p.to(DOT), v, input_precision="ieee")
+        m_i = m_new
+
+        if WEIGHTS:  # raw scores for now: the final maximum and denominator are not known yet
+            at = weights + (head * weights_width)[:, :, None] + position
+            tl.store(at, qk, mask=in_context)
+
+    l_i = tl.where(l_i == 0.0, 1.0, l_i)  # an empty context: zeros, not 0 / 0
+    tl.store(out + q_at, acc / l_i, mask=has_q)
+
+    if WEIGHTS:  # now they are: a score becomes its weight
+        tl.debug_barrier()  # scores stored by other threads of the program must be visible
+        for start in range(0, tl.reduce(table_len, None, larger), TILE):
+            position = start + tl.arange(0, TILE).to(INDEX)
+            in_context = position < context_len[:, :, None]
+            at = weights + (head * weights_width)[:, :, None] + position
+            qk = tl.load(at, mask=in_context, other=float("-inf"))
+            tl.store(at, tl.exp2(qk - m_i) / l_i, mask=in_context)
+
+
+def paged_attention(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    longest: int,
+    scale: float,
+    weights: torch.Tensor | None,
+) -> torch.Tensor:
+    """Launch; ``weights`` ``[rows, heads, longest]`` fp32, all zero, is filled if given."""
+    query, context_lens = query.contiguous(), context_lens.contiguous()
+    if block_tables.stride(1) != 1:
+        block_tables = block_tables.contiguous()
+    # The interpreter holds bf16 as integers and truncates what it rounds to them; torch rounds.
+    rounded = torch.float32 if INTERPRETED and query.dtype == torch.bfloat16 else query.dtype
+    out = torch.empty_like(query, dtype=rounded)  # [rows, heads, head_dim]
+    for rows, queries in _launches(block_tables):
+        _launch(
+            query[rows],
+            k_cache,
+            v_cache,
+            block_tables[rows],
+            context_lens[rows],
+            out[rows],
+            None if weights is None else weights[rows],
+            longest,
+            scale,
+            queries,
+        )
+    return out.to(query.dtype)
+
+
+def _launches(block_tables: torch.Tensor) -> Iterator[tuple[slice, int]]:
+    """Which rows go into one launch, and how many of them share a table.
+
+    A GPU takes all rows at once, each with its own table. The interpreter's time grows with the
+    numbers loaded, so where few tables serve many rows, as when a prompt's positions attend, each
+    run of rows with one table is a launch that loads their K and V once.
+    """
+    num_rows = len(block_tables)
+    if INTERPRETED:
+        differs = (block_tables[1:] != block_tables[:-1]).any(1)  # [rows - 1] from the row before
+        starts = [0, *(differs.nonzero()[:, 0] + 1).tolist(), num_rows]
+        if 8 * (len(starts) - 1) <= num_rows:
+            for start, stop in zip(starts, starts[1:]):
+                yield slice(start, stop), min(stop - start, 64)
+            return
+    yield slice(0, num_rows), 1
+
+
+def _launch(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    out: torch.Tensor,
+    weights: torch.Tensor | None,
+    longest: int,
+    scale: float,
+    queries: int,
+) -> None:
+    num_rows, num_heads, head_dim = query.shape
+    block_size, num_kv_heads = k_cache.shape[1:3]
+    num_pairs = triton.cdiv(num_rows, queries) * num_kv_heads
+    lanes = next_power_of_2(queries * (num_heads // num_kv_heads))
+    dim = next_power_of_2(head_dim)
+    if INTERPRETED:
+        # A tile reaches over the longest context, within reason, and over as many pairs as fit.
+        tile = min(next_power_of_2(longest), 64)
+        pairs = min(next_power_of_2(num_pairs), max(INTERPRETED_TILE // (tile * max(dim, lanes)), 1))
+        dot = tl.float16 if query.dtype == torch.float16 else tl.float32
+    else:
+        # One pair a program. Tensor cores want 16 lanes and 16 dims at least. A tile is 64
+        # positions whatever the block size, so that small blocks fill it as well as large ones.
+        tile, pairs, lanes, dim = 64, 1, max(lanes, 16), max(dim, 16)
+        dot = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}.get(query.dtype, tl.float32)
+    launch(
+        paged_attention_kernel,
+        (triton.cdiv(num_pairs, pairs),),
+        query, k_cache, v_cache, block_tables, context_lens, out,
+        out if weights is None else weights,  # never touched then, but a pointer is due
+        num_rows, num_pairs, block_tables.stride(0), longest,
+        SCORE_SCALE=scale * math.log2(math.e),
+        K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
+        NUM_HEADS=num_heads, NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
+        BLOCK_SIZE=block_size, QUERIES=queries,
+        PAIRS=pairs, LANES=lanes, TILE=tile, DIM=dim,
+        DOT=dot, INDEX=INDEX, WEIGHTS=weights is not None,
+    )  # fmt: skip

@@ -1,0 +1,188 @@
+"""Argument checks of the launchers: bad input is refused before anything is written.
+
+Every refusal is a ``ValueError`` that names the argument, the value and what would be right. A
+kernel itself cannot refuse: a wrong block id there reads or overwrites whatever lies at that
+address. To look at ids and lengths the host waits for the device to deliver them.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from kernels.backend import CHOICE
+
+CACHE_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+MAX_HEAD_DIM = 256
+
+Pairs = torch.Tensor | Sequence[tuple[int, int]]
+
+
+def check_write_slots(
+    k: torch.Tensor,
+    v: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    slot_mapping: torch.Tensor,
+) -> None:
+    """Refuse rows that do not have the cache's shape and slots that the pool does not have."""
+    _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
+    num_blocks, block_size, num_kv_heads, head_dim = k_cache.shape
+    num_tokens = len(slot_mapping) if slot_mapping.dim() else 0
+    _check_tensor("slot_mapping", slot_mapping, "[tokens]", (None,), torch.int64, k_cache.device)
+    for name, rows in (("k", k), ("v", v)):
+        _check_tensor(
+            name,
+            rows,
+            f"[tokens = {num_tokens}, num_kv_heads = {num_kv_heads}, head_dim = {head_dim}]",
+            (num_tokens, num_kv_heads, head_dim),
+            k_cache.dtype,
+            k_cache.device,
+        )
+    num_slots = num_blocks * block_size
+    slots = slot_mapping.tolist()
+    seen: set[int] = set()
+    for token, slot in enumerate(slots):
+        if not -1 <= slot < num_slots:
+            raise ValueError(
+                f"slot_mapping[{token}] is {slot}; the pool has {num_slots} slots, "
+                f"so it must be -1 (skip) or in 0..{num_slots - 1}"
+            )
+        if slot in seen:
+            raise ValueError(f"slot_mapping[{token}] is {slot} again; a slot holds one token")
+        if slot >= 0:
+            seen.add(slot)
+
+
+def check_copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: Pairs) -> torch.Tensor:
+    """Refuse pairs outside the pool or that depend on each other; return them as ``[n, 2]`` int64.
+
+    Copies run in no order, so no block may be written twice, or be both read and written.
+    """
+    _check_caches(
+        k_cache,
+        v_cache,
+        "[num_blocks, block_size, num_kv_heads, head_dim], with or without a leading layers axis",
+        (4, 5),
+    )
+    if not isinstance(pairs, torch.Tensor):
+        pairs = torch.tensor(pairs, dtype=torch.int64, device=k_cache.device).reshape(-1, 2)
+    _check_tensor("pairs", pairs, "[n, 2]", (None, 2), None, k_cache.device)
+    if pairs.dtype not in (torch.int32, torch.int64):
+        raise ValueError(f"pairs is {pairs.dtype}; it must be torch.int32 or torch.int64")
+    _check_block_ids(pairs.tolist(), k_cache.shape[-4])
+    return pairs.long()
+
+
+def check_paged_attention(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+) -> int:
+    """Refuse what does not fit; return the longest context length (0 without rows)."""
+    _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
+    num_blocks, block_size, num_kv_heads, head_dim = k_cache.shape
+    device = k_cache.device
+    _check_tensor(
+        "query",
+        query,
+        f"[rows, heads, head_dim = {head_dim}]",
+        (None, None, head_dim),
+        k_cache.dtype,
+        device,
+    )
+    rows, num_heads, _ = query.shape
+    if num_heads == 0 or num_heads % num_kv_heads:
+        raise ValueError(
+            f"query has {num_heads} heads; it must be a multiple of the cache's "
+            f"{num_kv_heads} KV heads"
+        )
+    shape = f"[rows = {rows}, max_blocks]"
+    _check_tensor("block_tables", block_tables, shape, (rows, None), torch.int32, device)
+    shape = f"[rows = {rows}]"
+    _check_tensor("context_lens", context_lens, shape, (rows,), torch.int32, device)
+
+    lengths = context_lens.tolist()
+    room = block_tables.shape[1] * block_size
+    for row, length in enumerate(lengths):
+        if not 0 <= length <= room:
+            raise ValueError(
+                f"context_lens[{row}] is {length}; a table of {block_tables.shape[1]} blocks of "
+                f"{block_size} holds 0..{room} positions"
+            )
+    _check_used_entries(block_tables, context_lens, num_blocks, block_size)
+    return max(lengths, default=0)
+
+
+def _check_caches(
+    k_cache: torch.Tensor, v_cache: torch.Tensor, shape: str, dims: tuple[int, ...]
+) -> None:
+    if k_cache.dim() not in dims:
+        raise ValueError(f"k_cache has shape {list(k_cache.shape)}; it must be {shape}")
+    if k_cache.dtype not in CACHE_DTYPES:
+        allowed = ", ".join(str(dtype) for dtype in CACHE_DTYPES)
+        raise ValueError(f"k_cache is {k_cache.dtype}; it must be one of {allowed}")
+    for axis, size in zip(("block_size", "num_kv_heads", "head_dim"), k_cache.shape[-3:]):
+        if size < 1:
+            raise ValueError(f"k_cache has {axis} {size}; it must be at least 1")
+    if k_cache.shape[-1] > MAX_HEAD_DIM:
+        raise ValueError(
+            f"k_cache has head_dim {k_cache.shape[-1]}; it must be at most {MAX_HEAD_DIM}"
+        )
+    shape = f"{list(k_cache.shape)} like k_cache"
+    _check_tensor("v_cache", v_cache, shape, k_cache.shape, k_cache.dtype, k_cache.device)
+
+
+def _check_tensor(
+    name: str,
+    tensor: torch.Tensor,
+    shape: str,
+    sizes: Sequence[int | None],
+    dtype: torch.dtype | None,
+    device: torch.device,
+) -> None:
+    """Compare with ``sizes`` (None: any); ``shape`` is how the message spells them."""
+    fits = tensor.dim() == len(sizes) and all(
+        wanted is None or size == wanted for size, wanted in zip(tensor.shape, sizes)
+    )
+    if not fits:
+        raise ValueError(f"{name} has shape {list(tensor.shape)}; it must be {shape}")
+    if dtype is not None and tensor.dtype != dtype:
+        raise ValueError(f"{name} is {tensor.dtype}; it must be {dtype}")
+    if tensor.device != device:
+        raise ValueError(f"{name} is on {tensor.device}; it must be on {device}, like k_cache")
+
+
+def _check_block_ids(pairs: list[list[int]], num_blocks: int) -> None:
+    sources = {source for source, _ in pairs}
+    written: set[int] = set()
+    for n, pair in enumerate(pairs):
+        for block_id in pair:
+            if not 0 <= block_id < num_blocks:
+                raise ValueError(
+                    f"pairs[{n}] is {pair}; the pool has {num_blocks} blocks, so both must be "
+                    f"in 0..{num_blocks - 1}"
+                )
+        destination = pair[1]
+        if destination in written:
+            raise ValueError(f"pairs[{n}] is {pair}; {destination} is a destination twice")
+        if destination in sources:
+            raise ValueError(f"pairs[{n}] is {pair}; {destination} is also a source")
+        written.add(destination)
+
+
+def _check_used_entries(
+    block_tables: torch.Tensor, context_lens: torch.Tensor, num_blocks: int, block_size: int
+) -> None:
+    """Check the first ``ceil(context_len / block_size)`` entries of each row, and no others."""
+    logical = torch.arange(block_tables.shape[1], device=block_tables.device)
+    used = logical * block_size < context_lens[:, None]  # [rows, max_blocks]
+    bad = used & ((block_tables < 0) | (block_tables >= num_blocks))
+    if bad.any():
+        row, entry = bad.nonzero()[0].tolist()
+        raise ValueError(
+            f"block_tables[{row}, {entry}] is {int(block_tables[row, entry])}, and context_lens"
+            f"[{row}] = {int(context_lens[row])} uses it; the pool has {num_blocks} blocks, "
+            f"so it must be in 0..{num_blocks - 1}"
+        )

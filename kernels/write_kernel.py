@@ -1,0 +1,80 @@
+# mypy: disable-error-code="no-untyped-def, untyped-decorator, misc"
+"""Write new K and V rows into their slots: the kernel that fills the cache.
+
+    block, offset = slot // block_size, slot % block_size
+    cache[block, offset] = row
+
+One token's row of ``num_kv_heads * head_dim`` numbers goes to one slot. A slot of -1 means "this
+row has no place" (padding of a batch) and is skipped. Arguments are taken as checked.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels.launch import INTERPRETED, INTERPRETED_TILE, launch, next_power_of_2
+
+
+@triton.jit
+def write_slots_kernel(
+    k, v, k_cache, v_cache, slot_mapping, num_tokens, k_stride, v_stride,
+    K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # of the caches: block, offset, kv head, dim
+    BLOCK_SIZE: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
+    TOKENS: tl.constexpr, CHANNELS: tl.constexpr,
+):  # fmt: skip
+    """Write ``TOKENS`` rows of K and of V; a row has ``CHANNELS`` columns, padding included."""
+    # Rows of the tile are tokens. int64 from the start: an address may pass 2**31.
+    token = tl.program_id(0).to(tl.int64) * TOKENS + tl.arange(0, TOKENS).to(tl.int64)
+    slot = tl.load(slot_mapping + token, mask=token < num_tokens, other=-1)
+    token, slot = token[:, None], slot[:, None]
+
+    # Columns are channels. Their number is padded to a power of two, so some are masked.
+    channel = tl.arange(0, CHANNELS).to(tl.int64)
+    has_place = (slot >= 0) & (channel < NUM_KV_HEADS * HEAD_DIM)  # [TOKENS, CHANNELS]
+    k_row = tl.load(k + (token * k_stride + channel), mask=has_place, other=0.0)
+    v_row = tl.load(v + (token * v_stride + channel), mask=has_place, other=0.0)
+
+    block, offset = slot // BLOCK_SIZE, slot % BLOCK_SIZE
+    head, dim = channel // HEAD_DIM, channel % HEAD_DIM
+    k_at = (block * K_STRIDES[0] + offset * K_STRIDES[1]) + (
+        head * K_STRIDES[2] + dim * K_STRIDES[3]
+    )
+    v_at = k_at
+    if V_STRIDES != K_STRIDES:
+        v_at = (block * V_STRIDES[0] + offset * V_STRIDES[1]) + (
+            head * V_STRIDES[2] + dim * V_STRIDES[3]
+        )
+    tl.store(k_cache + k_at, k_row, mask=has_place)
+    tl.store(v_cache + v_at, v_row, mask=has_place)
+
+
+def write_slots(
+    k: torch.Tensor,
+    v: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    slot_mapping: torch.Tensor,
+) -> None:
+    """Launch: one program per token on a GPU, as many tokens as fit a tile when interpreted."""
+    num_tokens, num_kv_heads, head_dim = k.shape
+    k, v = _rows(k), _rows(v)
+    channels = next_power_of_2(num_kv_heads * head_dim)
+    tokens = 1
+    if INTERPRETED:
+        tokens = min(next_power_of_2(num_tokens), max(INTERPRETED_TILE // channels, 1))
+    launch(
+        write_slots_kernel,
+        (triton.cdiv(num_tokens, tokens),),
+        k, v, k_cache, v_cache, slot_mapping.contiguous(), num_tokens, k.stride(0), v.stride(0),
+        K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
+        BLOCK_SIZE=k_cache.shape[1], NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
+        TOKENS=tokens, CHANNELS=channels,
+    )  # fmt: skip
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    """``x`` with each token's numbers side by side, as they are in a slice of a fused projection.
+
+    Tokens may lie apart; any other layout is copied, which is right because ``x`` is only read.
+    """
+    return x if x[0].is_contiguous() else x.contiguous()

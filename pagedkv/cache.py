@@ -1,0 +1,178 @@
+"""The paged KV cache: K and V tensors in physical blocks, and the tables that find them.
+
+This is the file to read first. ``BlockManager`` decides in plain Python which block holds what;
+here those decisions meet real memory: blocks are copied, slots written and read by the kernels.
+Allocating and storing stay two operations. ``admit`` and ``append`` give a position its slot;
+``write`` puts K and V there, layer by layer, and ``commit`` declares them stored.
+
+It does not know the model, the characters behind the positions, or the dense reference.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+import kernels
+from pagedkv.batch import Batch, Row, make_batch
+from pagedkv.block_manager import AppendPlan, BlockManager
+from pagedkv.events import AttentionComputed, BlockCopied, Listener, SlotsWritten, ignore
+
+
+class NotStoredError(ValueError):
+    """A fork was asked for while some of the parent's positions have no K and V yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheConfig:
+    """The pool's geometry: what one slot holds, and how many slots there are."""
+
+    num_layers: int
+    num_kv_heads: int
+    head_dim: int
+    block_size: int
+    num_blocks: int
+    dtype: torch.dtype = torch.float32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attended:
+    """One layer's attention: output and weights, both straight from the kernel.
+
+    ``out`` [rows, num_heads, head_dim]; ``weights`` [rows, num_heads, max(context_lens)], 0 past
+    each row's own length.
+    """
+
+    out: torch.Tensor
+    weights: torch.Tensor
+
+
+class PagedKVCache:
+    """A pool of ``num_blocks`` blocks and the requests that live in it.
+
+    ``k_cache`` and ``v_cache`` are [num_layers, num_blocks, block_size, num_kv_heads, head_dim].
+    One block id means the same place in every layer, so one table per request serves them all.
+    Never-written slots hold NaN and freed blocks keep their bytes: nothing but the masks in the
+    attention kernel protects a reader, and the tests can tell when those fail.
+    """
+
+    def __init__(
+        self,
+        config: CacheConfig,
+        free_order: Sequence[int] | None = None,
+        *,
+        on_event: Listener = ignore,
+    ) -> None:
+        self.config = config
+        self.manager = BlockManager(
+            config.num_blocks, config.block_size, free_order, on_event=on_event
+        )
+        self.device = torch.device(kernels.runtime()["device"])
+        # [num_layers, num_blocks, block_size, num_kv_heads, head_dim]
+        shape = (
+            config.num_layers,
+            config.num_blocks,
+            config.block_size,
+            config.num_kv_heads,
+            config.head_dim,
+        )
+        self.k_cache = torch.full(shape, torch.nan, dtype=config.dtype, device=self.device)
+        self.v_cache = torch.full_like(self.k_cache, torch.nan)
+        self._num_stored: dict[str, int] = {}
+        self._on_event = on_event
+
+    # Space: which slots a request may use.
+
+    def admit(self, name: str, num_tokens: int) -> None:
+        """Give a new request blocks for ``num_tokens`` positions. Nothing is stored yet.
+
+        Raises ``OutOfBlocks`` where the pool has not enough free blocks; nothing changes then.
+        """
+        self.manager.admit(name, num_tokens)
+        self._num_stored[name] = 0
+
+    def append(self, name: str, n: int = 1) -> AppendPlan:
+        """Give ``n`` more positions their slots, copying a shared last block before it is written.
+
+        Raises ``OutOfBlocks`` where a needed block is not free; nothing changes then.
+        """
+        first = self.manager.num_tokens(name)
+        plan = self.manager.append(name, n)
+        if plan.copies:
+            self._copy_blocks(name, plan.copies, first)
+        return plan
+
+    def fork(self, parent: str, child: str) -> None:
+        """Let ``child`` start from ``parent``'s positions, sharing every block; nothing is copied.
+
+        Raises ``NotStoredError`` if the parent has positions without K and V: two requests would
+        wait for the same write.
+        """
+        num_tokens = self.manager.num_tokens(parent)
+        if self.num_stored(parent) != num_tokens:
+            raise NotStoredError(
+                f"cannot fork {parent!r}: {self.num_stored(parent)} of its {num_tokens} positions "
+                "are stored; run its inputs through the model first"
+            )
+        self.manager.fork(parent, child)
+        self._num_stored[child] = self._num_stored[parent]
+
+    def free(self, name: str) -> None:
+        """End a request. Blocks that nobody else refers to go back to the pool, bytes and all."""
+        self.manager.free(name)
+        del self._num_stored[name]
+
+    def num_stored(self, name: str) -> int:
+        """How many of a request's positions have their K and V in the pool."""
+        self.manager.num_tokens(name)  # an unknown name is the manager's error
+        return self._num_stored[name]
+
+    # Contents: K and V on their way in and out.
+
+    def pending_batch(self, names: Iterable[str]) -> Batch:
+        """Everything these requests have allocated but not stored, as rows of one execution."""
+        rows = []
+        tables = {}
+        for name in names:
+            tables[name] = self.manager.block_table(name)
+            for position in range(self.num_stored(name), self.manager.num_tokens(name)):
+                slot = self.manager.locate(name, position).flat_slot
+                rows.append(Row(name, position, slot))
+        return make_batch(rows, tables, self.config.block_size, self.device)
+
+    def write(self, layer: int, batch: Batch, key: torch.Tensor, value: torch.Tensor) -> None:
+        """Put a layer's ``key`` and ``value`` [rows, num_kv_heads, head_dim] into their slots."""
+        kernels.write_slots(
+            key, value, self.k_cache[layer], self.v_cache[layer], batch.slot_mapping
+        )
+
+    def attend(self, layer: int, batch: Batch, query: torch.Tensor) -> Attended:
+        """Attend with ``query`` [rows, num_heads, head_dim] through the rows' block tables."""
+        out, weights = kernels.paged_attention(
+            query,
+            self.k_cache[layer],
+            self.v_cache[layer],
+            batch.block_tables,
+            batch.context_lens,
+            return_weights=True,
+        )
+        return Attended(out, weights)
+
+    def commit(self, batch: Batch) -> None:
+        """Declare the rows stored, once every layer has written its K and V."""
+        for name in batch.requests:
+            rows = [batch.rows[i] for i in batch.rows_of(name)]
+            self._num_stored[name] = rows[-1].context_len
+            slots = tuple(row.slot for row in rows)
+            self._on_event(SlotsWritten(name, slots, tuple(row.position for row in rows)))
+            self._on_event(AttentionComputed(name, len(rows), rows[-1].context_len))
+
+    def _copy_blocks(self, name: str, copies: Sequence[tuple[int, int]], first: int) -> None:
+        """Copy K and V of whole blocks, every layer in one call; ``first`` is the next position."""
+        pairs = torch.tensor(copies, dtype=torch.int64, device=self.device)  # [n, 2]
+        kernels.copy_blocks(self.k_cache, self.v_cache, pairs)
+        # Only a request's last block can be both shared and written, so it is the one copied.
+        start = first - first % self.config.block_size
+        positions = tuple(range(start, first))
+        for source, destination in copies:
+            self._on_event(BlockCopied(name, source, destination, positions))

@@ -1,0 +1,148 @@
+"""The baseline that paging improves on: one region, one unbroken reservation a request.
+
+A request declares the most positions it may ever hold and gets that many slots in a row, from the
+first hole that is large enough (first fit). The whole reservation is taken for as long as it runs,
+stored or not: that is what the paged pool is compared with. Slots are counted from 0; no tensors
+stand behind them, nothing grows beyond its reservation, and nothing is ever moved.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pagedkv.checks import require_name, require_whole_number
+from pagedkv.events import Listener, RequestRefused, ignore
+from pagedkv.refusals import OutOfSlots
+
+__all__ = ["ContiguousRegion", "OutOfSlots", "Reservation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """``request`` owns slots ``start`` to ``stop`` - 1; the first ``stored`` of them hold KV."""
+
+    request: str
+    start: int
+    reserved: int
+    stored: int = 0
+
+    @property
+    def stop(self) -> int:
+        """The first slot behind the reservation."""
+        return self.start + self.reserved
+
+    @property
+    def empty(self) -> int:
+        """Slots that are reserved and hold nothing."""
+        return self.reserved - self.stored
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """``size`` free slots in a row, from slot ``start`` on."""
+
+    start: int
+    size: int
+
+
+class ContiguousRegion:
+    """``capacity`` slots, handed out as unbroken reservations.
+
+    Wrong numbers, unknown names and names taken raise ValueError; no room raises ``OutOfSlots``.
+    Either way nothing has changed. ``on_event`` hears of refusals.
+    """
+
+    def __init__(self, capacity: int, *, on_event: Listener = ignore) -> None:
+        require_whole_number("capacity", capacity, least=0)
+        self._capacity = capacity
+        self._reservations: dict[str, Reservation] = {}  # by name, in order of arrival
+        self._on_event = on_event
+
+    @property
+    def capacity(self) -> int:
+        """All slots, reserved or free."""
+        return self._capacity
+
+    @property
+    def reservations(self) -> tuple[Reservation, ...]:
+        """All reservations, by place in the region."""
+        return tuple(sorted(self._reservations.values(), key=lambda r: r.start))
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """The free stretches between, before and behind the reservations, by place."""
+        return tuple(hole for hole in self._gaps() if hole.size > 0)
+
+    @property
+    def free_slots(self) -> int:
+        """Slots that belong to nobody, wherever they are."""
+        return sum(hole.size for hole in self.holes)
+
+    @property
+    def largest_hole(self) -> int:
+        """The longest reservation that could be made now."""
+        return max((hole.size for hole in self.holes), default=0)
+
+    def room_behind(self, name: str) -> int:
+        """Count the free slots directly behind a reservation: it cannot grow further unmoved."""
+        stop = self._reservation(name).stop
+        return next((hole.size for hole in self.holes if hole.start == stop), 0)
+
+    def can_reserve(self, declared_max: int) -> bool:
+        """Whether some hole is large enough for ``declared_max`` slots in a row."""
+        require_whole_number("declared_max", declared_max, least=1)
+        return declared_max <= self.largest_hole
+
+    def reserve(self, name: str, declared_max: int) -> Reservation:
+        """Reserve ``declared_max`` slots in the first hole that is large enough; store nothing.
+
+        Raises OutOfSlots if there is no such hole; ValueError if the name is taken.
+        """
+        require_name("name", name)
+        if name in self._reservations:
+            raise ValueError(f"name must be new, and there is a reservation of {name!r}")
+        if not self.can_reserve(declared_max):
+            self._refuse(name, declared_max)
+        start = next(hole.start for hole in self.holes if hole.size >= declared_max)
+        self._reservations[name] = Reservation(name, start, declared_max)
+        return self._reservations[name]
+
+    def store(self, name: str, n: int) -> Reservation:
+        """Store ``n`` more positions. Raises ValueError if fewer reserved slots are empty."""
+        reservation = self._reservation(name)
+        require_whole_number("n", n, least=1)
+        if n > reservation.empty:
+            raise ValueError(
+                f"n must be at most {reservation.empty}: {name} reserved {reservation.reserved} "
+                f"slots and stored {reservation.stored}, got {n}"
+            )
+        self._reservations[name] = replace(reservation, stored=reservation.stored + n)
+        return self._reservations[name]
+
+    def release(self, name: str) -> None:
+        """End a request and give all its slots back."""
+        self._reservation(name)
+        del self._reservations[name]
+
+    def _reservation(self, name: str) -> Reservation:
+        require_name("name", name)
+        if name not in self._reservations:
+            known = ", ".join(self._reservations) or "none"
+            raise ValueError(f"name must be that of a reservation (now: {known}), got {name!r}")
+        return self._reservations[name]
+
+    def _refuse(self, name: str, needed: int) -> None:
+        refusal = OutOfSlots(name, needed, self.free_slots, self.capacity, self.largest_hole)
+        self._on_event(
+            RequestRefused(
+                name, needed, self.free_slots, self.capacity, refusal.reason, unit="slots"
+            )
+        )
+        raise refusal
+
+    def _gaps(self) -> Iterator[Hole]:
+        """Walk along the region; a gap between two neighbours may be of size 0."""
+        start = 0
+        for reservation in self.reservations:
+            yield Hole(start, reservation.start - start)
+            start = reservation.stop
+        yield Hole(start, self.capacity - start)

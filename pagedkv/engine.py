@@ -1,0 +1,186 @@
+"""The engine: requests with characters, run through the model on a paged KV cache.
+
+One place joins the three things a turn needs: slots from the cache, logits from the model, and the
+token that was selected from them. A selected token stays *pending*, without slot or KV, until
+``append`` makes it the next input. Nothing here knows frames, captions or lessons.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from pagedkv.batch import Batch
+from pagedkv.block_manager import AppendPlan
+from pagedkv.cache import Attended, CacheConfig, PagedKVCache
+from pagedkv.dense_reference import DenseReference, DenseResult
+from pagedkv.events import Listener, TokenSelected, ignore
+from pagedkv.execution import execute
+from pagedkv.model import tokenizer
+from pagedkv.model.gpt import CharGPT
+
+
+class NothingPendingError(ValueError):
+    """A request was asked to go on, but no output has been selected for it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttentionRecord:
+    """One query of one layer, attended twice: by the kernel, and by the dense reference.
+
+    ``query`` [num_heads, head_dim]; ``out`` alike; ``weights`` [num_heads, context_len].
+    """
+
+    request: str
+    position: int
+    layer: int
+    query: torch.Tensor
+    paged: Attended
+    dense: DenseResult
+
+
+@dataclass(slots=True)
+class _Request:
+    """What the engine keeps of a request beside its blocks."""
+
+    token_ids: list[int]  # of every admitted or appended position
+    pending_id: int | None = None
+    logits: torch.Tensor | None = field(default=None, repr=False)  # [vocab_size], after last input
+
+
+class Engine:
+    """A model, a pool, and the requests between them; every attention is checked as it happens.
+
+    ``attention`` holds, for each request alive, the records of its last execution.
+    """
+
+    def __init__(
+        self,
+        model: CharGPT,
+        *,
+        block_size: int,
+        num_blocks: int,
+        free_order: tuple[int, ...] | None = None,
+        on_event: Listener = ignore,
+    ) -> None:
+        config = model.config
+        self.model = model
+        self.cache = PagedKVCache(
+            CacheConfig(
+                num_layers=config.num_layers,
+                num_kv_heads=config.num_kv_heads,
+                head_dim=config.head_dim,
+                block_size=block_size,
+                num_blocks=num_blocks,
+            ),
+            free_order,
+            on_event=on_event,
+        )
+        self.reference = DenseReference(config.num_layers)
+        self.attention: dict[str, tuple[AttentionRecord, ...]] = {}
+        self._requests: dict[str, _Request] = {}
+        self._on_event = on_event
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """Names of the requests alive, in order of arrival."""
+        return tuple(self._requests)
+
+    def text(self, name: str) -> str:
+        """The characters of a request's admitted and appended positions."""
+        return tokenizer.decode(self._requests[name].token_ids)
+
+    def pending_token(self, name: str) -> str | None:
+        """The selected character that is not an input yet, or None."""
+        pending_id = self._requests[name].pending_id
+        return None if pending_id is None else tokenizer.decode([pending_id])
+
+    def admit(self, name: str, prompt: str) -> None:
+        """Give a new request blocks for its prompt; nothing is computed yet.
+
+        Raises ``OutOfBlocks`` where they are not free, ValueError for characters the model does
+        not know.
+        """
+        token_ids = tokenizer.encode(prompt)
+        self.cache.admit(name, len(token_ids))
+        self._requests[name] = _Request(token_ids)
+
+    def append(self, name: str) -> AppendPlan:
+        """Make the pending token the next input: it gets a position and a slot, still no KV.
+
+        Raises ``OutOfBlocks`` if that needs a block and none is free, ``NothingPendingError`` if
+        no token was selected; nothing changes then.
+        """
+        request = self._requests[name]
+        if request.pending_id is None:
+            raise NothingPendingError(f"{name!r} has no pending token; select one first")
+        plan = self.cache.append(name)
+        request.token_ids.append(request.pending_id)
+        request.pending_id = None
+        return plan
+
+    def execute(self, *names: str) -> None:
+        """Run the model once over everything these requests have allocated but not stored."""
+        inputs = {
+            name: self._requests[name].token_ids[self.cache.num_stored(name) :] for name in names
+        }
+        records: list[AttentionRecord] = []
+
+        def observe(
+            layer: int,
+            batch: Batch,
+            query: torch.Tensor,
+            key: torch.Tensor,
+            value: torch.Tensor,
+            attended: Attended,
+        ) -> None:
+            for name in names:
+                rows = list(batch.rows_of(name))
+                self.reference.append(name, layer, key[rows], value[rows])
+            records.extend(self._check(layer, batch, query, attended))
+
+        logits = execute(self.model, self.cache, inputs, observe)
+        for name in names:
+            self.attention[name] = tuple(r for r in records if r.request == name)
+            self._requests[name].logits = logits[name]
+
+    def select(self, name: str, rank: int = 0) -> str:
+        """Choose the next token: the ``rank``-th most likely, 0 the likeliest. It becomes pending.
+
+        Raises ``NothingPendingError`` if the request has not been executed yet.
+        """
+        request = self._requests[name]
+        if request.logits is None:
+            raise NothingPendingError(f"{name!r} has no logits; execute its inputs first")
+        # Sorting is stable, so equal logits give the same order on every device.
+        order = torch.sort(request.logits.cpu(), descending=True, stable=True).indices
+        request.pending_id = int(order[rank])
+        token = tokenizer.decode([request.pending_id])
+        self._on_event(TokenSelected(name, token, rank))
+        return token
+
+    def fork(self, parent: str, child: str) -> None:
+        """Start ``child`` from ``parent``'s stored positions, every block shared."""
+        self.cache.fork(parent, child)
+        self.reference.fork(parent, child)
+        source = self._requests[parent]
+        self._requests[child] = _Request(list(source.token_ids), None, source.logits)
+
+    def finish(self, name: str) -> None:
+        """End a request and give its blocks back."""
+        self.cache.free(name)
+        self.reference.drop(name)
+        self.attention.pop(name, None)
+        del self._requests[name]
+
+    def _check(
+        self, layer: int, batch: Batch, query: torch.Tensor, attended: Attended
+    ) -> list[AttentionRecord]:
+        """Put the dense result beside the kernel's, row by row."""
+        records = []
+        for i, row in enumerate(batch.rows):
+            own = Attended(attended.out[i].cpu(), attended.weights[i, :, : row.context_len].cpu())
+            dense = self.reference.attend(row.request, layer, query[i], row.context_len)
+            records.append(
+                AttentionRecord(row.request, row.position, layer, query[i].cpu(), own, dense)
+            )
+        return records

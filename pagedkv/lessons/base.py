@@ -1,0 +1,49 @@
+"""What a lesson is: words for the learner, and a script that runs on the real engine.
+
+Words and logic stay apart, so that another language is another set of words: ``frames`` maps a key
+to a title and a caption template, and the script only names the key. Templates cite the frame by
+path (see ``pagedkv.narration``); no number is typed in.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pagedkv.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The title and the caption template of one frame."""
+
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineNote:
+    """How an engine in use does it, ``as_of`` which version and date."""
+
+    text: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson: found by listing this folder, shown in ``order``.
+
+    ``question`` is what to watch for, ``takeaway`` what to remember, ``minutes`` its share of a
+    50-minute class. ``figure`` is the article's figure, or None. ``script`` drives the recorder.
+    """
+
+    slug: str
+    order: int
+    figure: int | None
+    title: str
+    question: str
+    takeaway: str
+    minutes: int
+    in_engines_today: tuple[EngineNote, ...]
+    frames: Mapping[str, Words]
+    script: "Callable[[Recorder], None]"

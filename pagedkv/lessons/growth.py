@@ -1,0 +1,171 @@
+"""Growth: a request takes one more block when its next position has no slot, and not before."""
+
+from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.opening import b_and_c_after_one_execution
+from pagedkv.recorder import Recorder
+
+FRAMES = {
+    "start": Words(
+        "B goes on, C stands still",
+        "B has {state.requests[B].num_stored:position} stored in "
+        "{state.requests[B].block_table:P}. Its next input {state.requests[B].pending_token:char} "
+        "was selected but not processed: no slot, no KV. C is held at "
+        "{state.requests[C].num_stored:position} so that one thing changes at a time; a real "
+        "engine would decode it too.",
+    ),
+    "start_alone": Words(
+        "B goes on alone",
+        "B has {state.requests[B].num_stored:position} stored in "
+        "{state.requests[B].block_table:P}. Its next input {state.requests[B].pending_token:char} "
+        "was selected but not processed: no slot, no KV.",
+    ),
+    "check_in_place": Words(
+        "Check: is there a slot?",
+        "Before B's position {check.position} is written, the engine asks one thing: has B's last "
+        "block, P{state.requests[B].block_table[-1]}, an empty slot? It has "
+        "{check.empty_in_last_block}. So {check.needed:block} "
+        "{check.needed:is|are} needed and the free list is left alone.",
+    ),
+    "in_place": Words(
+        "Written in place, the table as before",
+        "In each layer K and V of {state.requests[B].tokens[-1]:char} were written first, into the "
+        "{check.offset:ordinal} slot of P{state.requests[B].block_table[-1]}; then its query "
+        "attended. B's table still reads {state.requests[B].block_table:P}; "
+        "{state.requests[B].num_stored:position} are stored now.",
+    ),
+    "selected": Words(
+        "The output waits to become an input",
+        "The execution ended with the next output, "
+        "{state.requests[B].pending_token:char}. It is pending: no slot, no KV, and not among the "
+        "{state.requests[B].num_stored:position} stored. Its KV comes into being when it is "
+        "processed as the next input.",
+    ),
+    "one_more": Words(
+        "One more in place",
+        "Again the last block had room: position {check.position} went into the "
+        "{check.offset:ordinal} slot of P{state.requests[B].block_table[-1]}. "
+        "{state.requests[B].num_stored:position} are stored, and the next output, "
+        "{state.requests[B].pending_token:char}, is pending.",
+    ),
+    "check_new_block": Words(
+        "Check: every slot is taken",
+        "Position {check.position} finds {check.empty_in_last_block:empty slot} in B's last block, "
+        "so B needs {check.needed:block}. {check.free} {check.free:is|are} free, and "
+        "P{state.free_blocks[0]} is the next to be given.",
+    ),
+    "new_block": Words(
+        "A block is given, the table grows",
+        "P{events[BlockAllocated].block_id} was taken from the free list and the table got one "
+        "entry: L{events[TableChanged].logical_block} → P{events[TableChanged].block_id}. The slot "
+        "for {state.requests[B].tokens[-1]:char} is allocated; its K and V are not computed yet.",
+    ),
+    "stored_new": Words(
+        "The first slot of the new block",
+        "Position {attention[B].query_position} is in P{state.requests[B].block_table[-1]}'s first "
+        "slot: {state.requests[B].num_stored:position} stored. Nothing was moved: B's earlier KV "
+        "lies where it lay, and C keeps {state.requests[C].block_table:P}.",
+    ),
+    "stored_new_alone": Words(
+        "The first slot of the new block",
+        "Position {attention[B].query_position} is in P{state.requests[B].block_table[-1]}'s first "
+        "slot: {state.requests[B].num_stored:position} stored. Nothing was moved: B's earlier KV "
+        "lies where it lay.",
+    ),
+    "end": Words(
+        "Block by block",
+        "B now holds {state.requests[B].block_table:P}, and "
+        "{state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free. The next output, "
+        "{state.requests[B].pending_token:char}, is pending again: counts are of positions whose "
+        "input was processed.",
+    ),
+    "b_waits": Words(
+        "B does not fit",
+        "B's prompt of {check.num_inputs:position} needs {check.needed:block}; "
+        "{check.free} of {config.num_blocks} {check.free:is|are} free. B was not admitted, and "
+        "nothing else changed.",
+    ),
+    "stuck": Words(
+        "No block is free",
+        "Position {check.position} finds no empty slot in B's blocks and needs "
+        "{check.needed:block}; {check.free} {check.free:is|are} free. B keeps its "
+        "{state.requests[B].num_stored:position} and has to wait.",
+    ),
+    "infeasible_prompt": Words(
+        "Not at these settings",
+        "B's prompt of {config.prompt_length:position} does not fit into the pool of "
+        "{config.num_blocks:block}. More capacity, or a shorter prompt, would show B growing.",
+    ),
+    "infeasible_growth": Words(
+        "Not at these settings",
+        "B cannot take its next block: {state.totals.free_blocks} of {config.num_blocks:block} "
+        "{state.totals.free_blocks:is|are} free. More capacity or a shorter prompt would show it.",
+    ),
+}
+
+
+def script(stage: Recorder) -> None:
+    """Decode B until it has taken one more block and stored in it, or is refused."""
+    if not b_and_c_after_one_execution(stage):
+        explain_refusal(stage)
+        return
+    c_is_in = "C" in stage.engine.requests
+    stage.show("start" if c_is_in else "start_alone")
+    steps_in_place = 0
+    while stage.engine.cache.manager.blocks_needed_to_append("B") == 0:
+        grow_in_place(stage, in_detail=steps_in_place == 0)
+        steps_in_place += 1
+    if not stage.check_append("B"):
+        stage.append("B")
+        stage.show("stuck")
+        stage.cannot_show("infeasible_growth")
+        return
+    stage.show("check_new_block")
+    stage.append("B")
+    stage.show("new_block")
+    stage.execute("B")
+    stage.show("stored_new" if c_is_in else "stored_new_alone")
+    stage.engine.select("B")
+    stage.show("end")
+
+
+def explain_refusal(stage: Recorder) -> None:
+    """B stopped before the lesson began: show where, and say what would help."""
+    if "B" in stage.engine.requests:
+        stage.check_append("B")
+        stage.show("stuck")
+        stage.cannot_show("infeasible_growth")
+    else:
+        stage.check_admission("B", stage.settings.prompt_length)
+        stage.show("b_waits")
+        stage.cannot_show("infeasible_prompt")
+
+
+def grow_in_place(stage: Recorder, in_detail: bool) -> None:
+    """Process one input that fits into B's last block."""
+    stage.check_append("B")
+    if in_detail:
+        stage.show("check_in_place")
+        stage.check_append("B")
+    stage.append("B")
+    stage.execute("B")
+    if in_detail:
+        stage.show("in_place")
+    stage.engine.select("B")
+    stage.show("selected" if in_detail else "one_more")
+
+
+LESSON = Lesson(
+    slug="growth",
+    order=3,
+    figure=3,
+    title="Growth",
+    question="B generates on. When does it need another block, and does anything have to move?",
+    takeaway=(
+        "A block is taken when the next position has no slot, and never earlier. "
+        "Storage grows by blocks; nothing that is stored moves."
+    ),
+    minutes=7,
+    in_engines_today=(),
+    frames=FRAMES,
+    script=script,
+)

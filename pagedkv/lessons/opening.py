@@ -1,0 +1,66 @@
+"""How lessons 1 to 4 begin: a pool with a past, and two requests in it.
+
+Their free list is set, not earned: earlier requests would have left it in some such order, and
+blocks that lie apart are the point. The lessons say so.
+"""
+
+from collections.abc import Iterable
+
+from pagedkv.model.prompts import PASSAGE_B, PASSAGE_C, prompt
+from pagedkv.recorder import Recorder
+
+_LEFT_BY_EARLIER_REQUESTS = (3, 0, 1, 4, 5, 2)
+
+
+def mixed_order(num_blocks: int) -> tuple[int, ...]:
+    """A free list as earlier requests might leave it, for a pool of any size.
+
+    Ids beyond the pool are dropped, further ids follow in order.
+
+    >>> mixed_order(4)
+    (3, 0, 1, 2)
+    >>> mixed_order(8)
+    (3, 0, 1, 4, 5, 2, 6, 7)
+    """
+    known = [block_id for block_id in _LEFT_BY_EARLIER_REQUESTS if block_id < num_blocks]
+    return (*known, *range(len(_LEFT_BY_EARLIER_REQUESTS), num_blocks))
+
+
+def prompts(stage: Recorder) -> tuple[str, str]:
+    """B's and C's prompts at the learner's prompt length."""
+    length = stage.settings.prompt_length
+    return prompt(PASSAGE_B, length), prompt(PASSAGE_C, length)
+
+
+def store(stage: Recorder, name: str, text: str) -> bool:
+    """Admit a request, run its prompt, select its first output; say if there was room."""
+    if not stage.admit(name, text):
+        return False
+    stage.execute(name)
+    stage.engine.select(name)
+    return True
+
+
+def run_together(stage: Recorder, names: Iterable[str]) -> None:
+    """One execution for all of ``names``, and each one's next output selected."""
+    names = tuple(names)
+    stage.execute(*names)
+    for name in names:
+        stage.engine.select(name)
+
+
+def b_and_c_after_one_execution(stage: Recorder) -> bool:
+    """The state that lessons 2 to 4 start from: B has decoded once beside C's prompt.
+
+    Returns whether B got that far; C may be waiting even so.
+    """
+    stage.open_pool(mixed_order(stage.settings.num_blocks))
+    prompt_b, prompt_c = prompts(stage)
+    if not store(stage, "B", prompt_b):
+        return False
+    c_is_in = stage.admit("C", prompt_c)
+    b_goes_on = stage.append("B")
+    inputs = [name for name, has_inputs in (("B", b_goes_on), ("C", c_is_in)) if has_inputs]
+    if inputs:
+        run_together(stage, inputs)
+    return b_goes_on

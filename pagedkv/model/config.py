@@ -1,0 +1,34 @@
+"""The shape of the model, in one frozen record.
+
+Small on purpose: a prompt of six characters must pass through Triton's interpreter on a laptop in
+well under a second. It keeps what matters to a KV cache: several layers, and fewer KV heads than
+query heads. Changing a number here means training again, since the committed weights fit this
+shape and no other.
+"""
+
+from dataclasses import dataclass
+
+from .tokenizer import VOCAB_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """Sizes of a CharGPT. Raises ValueError if they do not fit together."""
+
+    vocab_size: int = VOCAB_SIZE
+    num_layers: int = 3
+    channels: int = 128  # width of the residual stream
+    num_heads: int = 4  # query heads
+    num_kv_heads: int = 2  # each serves num_heads / num_kv_heads query heads
+    head_dim: int = 32
+    mlp_channels: int = 352  # about 8/3 of `channels`, usual for a gated MLP
+    context: int = 256  # positions 0 ... context - 1
+    rope_base: float = 10_000.0
+
+    def __post_init__(self) -> None:
+        if self.num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"num_heads {self.num_heads} must be a multiple of num_kv_heads {self.num_kv_heads}"
+            )
+        if self.head_dim % 2:
+            raise ValueError(f"head_dim {self.head_dim} must be even: RoPE turns pairs")

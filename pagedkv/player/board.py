@@ -1,0 +1,243 @@
+"""The board in plain data: physical blocks, each request's own order, the legend.
+
+Every label, tag and highlight is decided here, so that the browser only draws.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pagedkv.events import (
+    BlockAllocated,
+    BlockCopied,
+    BlockFreed,
+    RefCountChanged,
+    RequestForked,
+    TableChanged,
+)
+from pagedkv.player.roster import Roster
+from pagedkv.player.text import say, visible
+from pagedkv.trace.frame import Frame
+from pagedkv.trace.state import BlockView, RequestView, SlotView
+
+Data = dict[str, Any]
+
+PROMPT_SHOWN = 12
+
+
+# --- physical blocks ------------------------------------------------------------------------
+
+
+def blocks_data(frame: Frame, roster: Roster) -> list[Data]:
+    """Describe every block of the pool, in pool order."""
+    return [_block(block, frame, roster) for block in frame.state.blocks]
+
+
+def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
+    owners = _owners(block.block_id, frame.state.requests)
+    tags = [f"{name}·L{logical}" for name, logical in owners]
+    note = _note(block, frame)
+    return {
+        "id": block.block_id,
+        "ref": block.ref_count,
+        "refText": _ref_text(block, frame),
+        "changed": _ref_changed(block, frame) is not None,
+        "owners": [[roster.index(name), logical] for name, logical in owners],
+        "tags": tags,
+        "note": note,
+        "label": _block_label(block, tags, note),
+        "slots": [
+            _slot(slot, offset, vector, roster)
+            for offset, (slot, vector) in enumerate(
+                zip(block.slots, _vectors(frame, block), strict=True)
+            )
+        ],
+    }
+
+
+def _vectors(frame: Frame, block: BlockView) -> tuple[int | None, ...]:
+    if block.block_id < len(frame.vector_ids):
+        return frame.vector_ids[block.block_id]
+    return (None,) * len(block.slots)
+
+
+def _owners(block_id: int, requests: Iterable[RequestView]) -> list[tuple[str, int]]:
+    return [
+        (request.name, logical)
+        for request in requests
+        for logical, entry in enumerate(request.block_table)
+        if entry == block_id
+    ]
+
+
+def _ref_changed(block: BlockView, frame: Frame) -> int | None:
+    """Return the ref count before this frame if the frame changed it, else None."""
+    changes = [
+        event
+        for event in frame.events
+        if isinstance(event, RefCountChanged) and event.block_id == block.block_id
+    ]
+    if not changes or changes[0].before == block.ref_count:
+        return None
+    return changes[0].before
+
+
+def _ref_text(block: BlockView, frame: Frame) -> str:
+    before = _ref_changed(block, frame)
+    if not before:
+        return say("ref", count=block.ref_count)
+    return say("ref_changed", before=before, after=block.ref_count)
+
+
+def _note(block: BlockView, frame: Frame) -> str:
+    if block.ref_count:
+        return _origin(block.block_id, frame)
+    is_next = frame.state.free_blocks[:1] == (block.block_id,)
+    was_freed = any(
+        isinstance(event, BlockFreed) and event.block_id == block.block_id for event in frame.events
+    )
+    return say(("freed" if was_freed else "free") + ("_next" if is_next else ""))
+
+
+def _origin(block_id: int, frame: Frame) -> str:
+    """Say where a block in use came from, if that happened in this frame."""
+    for event in frame.events:
+        if isinstance(event, BlockCopied) and event.destination == block_id:
+            return say("copied", source=event.source)
+    if any(isinstance(e, BlockAllocated) and e.block_id == block_id for e in frame.events):
+        return say("new_block")
+    return ""
+
+
+def _block_label(block: BlockView, tags: list[str], note: str) -> str:
+    if not block.ref_count:
+        return say("block_free", block=block.block_id, note=note)
+    owners = ", ".join(tags)
+    return say("block_used", block=block.block_id, ref=block.ref_count, owners=owners)
+
+
+def _slot(slot: SlotView, offset: int, vector: int | None, roster: Roster) -> Data:
+    data: Data = {"s": slot.state, "label": slot_label(slot, offset)}
+    if slot.owners:
+        data["o"] = roster.indices(slot.owners)
+    if slot.position is not None:
+        data["p"] = slot.position
+    if slot.token is not None and slot.state != "empty":
+        data["c"] = visible(slot.token)
+    if slot.written_now:
+        data["n"] = 1
+    if vector is not None:
+        data["v"] = vector
+    return data
+
+
+def slot_label(slot: SlotView, offset: int) -> str:
+    """Say in words what a slot holds, for those who cannot see it."""
+    key = f"slot_{slot.state}"
+    if slot.state == "empty" and slot.position is None:
+        key = "slot_empty_unknown"
+    label = say(
+        key,
+        offset=offset,
+        owners=" and ".join(slot.owners),
+        position=slot.position,
+        token=visible(slot.token or ""),
+    )
+    return say("slot_written", slot=label) if slot.written_now else label
+
+
+# --- each request's own order ----------------------------------------------------------------
+
+
+def group_data(request: RequestView, frame: Frame, roster: Roster, prompt_length: int) -> Data:
+    """Describe one request: its prompt, its counts, a row per logical block, its next input."""
+    changed = _changed_entries(request, frame)
+    written = _written_positions(request, frame)
+    return {
+        "r": roster.index(request.name),
+        "prompt": _shortened(visible("".join(request.tokens[:prompt_length]))),
+        "count": _count(request),
+        "rows": [
+            {
+                "b": block_id,
+                "changed": logical in changed,
+                "label": say("entry", request=request.name, logical=logical, block=block_id),
+                "cells": _cells(request, logical, written, frame),
+            }
+            for logical, block_id in enumerate(request.block_table)
+        ],
+        "pending": None if request.pending_token is None else visible(request.pending_token),
+    }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= PROMPT_SHOWN else text[: PROMPT_SHOWN - 1] + "…"
+
+
+def _count(request: RequestView) -> str:
+    if request.num_stored == request.num_tokens:
+        return say("stored_of", stored=request.num_stored)
+    return say("stored_of_more", stored=request.num_stored, tokens=request.num_tokens)
+
+
+def _changed_entries(request: RequestView, frame: Frame) -> set[int]:
+    """Find the table entries that this frame added or pointed elsewhere."""
+    changed = {
+        event.logical_block
+        for event in frame.events
+        if isinstance(event, TableChanged) and event.request == request.name
+    }
+    forked = any(isinstance(e, RequestForked) and e.child == request.name for e in frame.events)
+    return set(range(len(request.block_table))) if forked else changed
+
+
+def _written_positions(request: RequestView, frame: Frame) -> set[int]:
+    return {
+        slot.position
+        for block_id in request.block_table
+        for slot in frame.state.blocks[block_id].slots
+        if slot.written_now and request.name in slot.owners and slot.position is not None
+    }
+
+
+def _cells(request: RequestView, logical: int, written: set[int], frame: Frame) -> list[Data]:
+    block_size = len(frame.state.blocks[request.block_table[logical]].slots)
+    first = logical * block_size
+    return [_cell(request, position, written) for position in range(first, first + block_size)]
+
+
+def _cell(request: RequestView, position: int, written: set[int]) -> Data:
+    data: Data = {"s": "stored" if position < request.num_stored else "empty"}
+    if position < request.num_tokens:
+        data["p"] = position
+        data["c"] = visible(request.tokens[position])
+    if position in written:
+        data["n"] = 1
+    return data
+
+
+# --- the legend ------------------------------------------------------------------------------
+
+_LEGEND_ORDER = ("stored", "written", "shared", "empty", "reserved", "free", "stale")
+
+
+def legend_data(frame: Frame) -> list[list[str]]:
+    """List the states that are on screen in this frame, each with its words."""
+    present = {_look(slot) for block in frame.state.blocks for slot in block.slots}
+    if any(slot.written_now for block in frame.state.blocks for slot in block.slots):
+        present.add("written")
+    if frame.contiguous is not None:
+        present |= _contiguous_looks(frame)
+    return [[look, say(f"legend_{look}")] for look in _LEGEND_ORDER if look in present]
+
+
+def _look(slot: SlotView) -> str:
+    return "shared" if slot.state == "stored" and len(slot.owners) > 1 else slot.state
+
+
+def _contiguous_looks(frame: Frame) -> set[str]:
+    assert frame.contiguous is not None
+    reservations = frame.contiguous.reservations
+    looks = {"stored"} if any(r.stored for r in reservations) else set()
+    if any(r.reserved > r.stored for r in reservations):
+        looks.add("reserved")
+    return looks | ({"free"} if frame.contiguous.free_slots else set())

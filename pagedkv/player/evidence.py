@@ -1,0 +1,200 @@
+"""The proofs under the board: attention, look-ups, a worked score, a comparison, a what-if."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from pagedkv.player.roster import Roster
+from pagedkv.player.story import CaptionReader
+from pagedkv.player.text import figure, say, say_count, small, visible
+from pagedkv.trace.frame import (
+    AttentionView,
+    Comparison,
+    Floats,
+    Frame,
+    LookupView,
+    WhatIfCell,
+    WorkedScore,
+)
+
+Data = dict[str, Any]
+
+WEIGHT_DIGITS = 4
+
+
+# --- attention ---------------------------------------------------------------------------------
+
+
+def attention_data(frame: Frame, roster: Roster) -> list[Data] | None:
+    """Describe each request's last query of this frame, in every layer; None if none attended."""
+    if not frame.attention:
+        return None
+    block_size = _block_size(frame)
+    by_request: dict[str, list[AttentionView]] = {}
+    for view in frame.attention:
+        by_request.setdefault(view.request, []).append(view)
+    return [_last_query(views, roster, block_size) for views in by_request.values()]
+
+
+def _block_size(frame: Frame) -> int:
+    return len(frame.state.blocks[0].slots) if frame.state.blocks else 1
+
+
+def _last_query(views: Sequence[AttentionView], roster: Roster, block_size: int) -> Data:
+    last = max(view.query_position for view in views)
+    layers = sorted((v for v in views if v.query_position == last), key=lambda v: v.layer)
+    view = layers[0]
+    runs = _runs(view.block_ids, block_size)
+    blocks = say_count("block_count", len(runs))
+    return {
+        "r": roster.index(view.request),
+        "q": last,
+        "n": view.context_length,
+        "runs": runs,
+        "reads": say_count("reads", view.context_length, blocks=blocks),
+        "skipped": _skipped(view),
+        "layers": [_layer(layer) for layer in layers],
+    }
+
+
+def _runs(block_ids: Sequence[int], block_size: int) -> list[list[int]]:
+    """Return [block, number of positions] in logical order."""
+    logical = [position // block_size for position in range(len(block_ids))]
+    grouped = groupby(zip(logical, block_ids, strict=True))
+    return [[block, len(list(members))] for (_, block), members in grouped]
+
+
+def _skipped(view: AttentionView) -> str:
+    what = [f"P{block}" for block in view.skipped_blocks]
+    if view.skipped_slots:
+        what.append(say_count("not_read_slots", view.skipped_slots))
+    return say("not_read", what=", ".join(what)) if what else ""
+
+
+def _layer(view: AttentionView) -> Data:
+    weights, output = small(view.max_abs_error_weights), small(view.max_abs_error_output)
+    return {
+        "layer": view.layer,
+        "paged": rounded(view.paged),
+        "dense": rounded(view.dense),
+        "sums": [say("sums", sum=f"{total:.3f}") for total in view.paged.sum(axis=-1)],
+        "error": say("errors", weights=weights, output=output),
+    }
+
+
+def rounded(values: Floats) -> list[Any]:
+    """Return nested lists of floats, short enough to send and exact enough to draw."""
+    return np.round(values.astype(np.float64), WEIGHT_DIGITS).tolist()  # type: ignore[no-any-return]
+
+
+# --- look-up -----------------------------------------------------------------------------------
+
+
+def lookup_data(lookups: Sequence[LookupView] | None, roster: Roster) -> list[Data] | None:
+    """Describe where each stored position lies; the browser writes the arithmetic of one."""
+    if lookups is None:
+        return None
+    return [
+        {
+            "r": roster.index(entry.request),
+            "position": entry.position,
+            "logical": entry.logical_block,
+            "offset": entry.offset,
+            "block": entry.block_id,
+            "flat": entry.flat_slot,
+            "k": small(entry.max_abs_error_k),
+            "v": small(entry.max_abs_error_v),
+        }
+        for entry in lookups
+    ]
+
+
+# --- one weight, two prompts -------------------------------------------------------------------
+
+
+def worked_data(worked: WorkedScore | None, frame: Frame, roster: Roster) -> Data | None:
+    """Write one weight out, line by line, from the dot product to the kernel's own number."""
+    if worked is None:
+        return None
+    score, weight = figure(worked.score), figure(worked.weight)
+    scale, denominator = figure(worked.scale), figure(worked.denominator)
+    high = figure(worked.max_score)
+    return {
+        "title": say(
+            "worked",
+            request=worked.request,
+            query=worked.query_position,
+            key=worked.key_position,
+        ),
+        "where": say(
+            "worked_where",
+            layer=worked.layer,
+            head=worked.head,
+            block=worked.block_id,
+            offset=worked.offset,
+        ),
+        "slot": [worked.block_id, worked.offset],
+        "lines": [
+            say("worked_dot", dot=figure(worked.dot)),
+            say("worked_score", dot=figure(worked.dot), scale=scale, score=score),
+            say("worked_softmax", score=score, max=high, denominator=denominator, weight=weight),
+            say("worked_kernel", kernel=figure(worked.kernel_weight)),
+        ],
+        "note": say("worked_v", count=worked.query_position + 1),
+        "layer": worked.layer,
+        "head": worked.head,
+        "r": roster.index(worked.request),
+    }
+
+
+def comparison_data(comparison: Comparison | None) -> Data | None:
+    """Describe how far K and V of one character are apart after two beginnings, by layer."""
+    if comparison is None:
+        return None
+    return {
+        "title": say(
+            "comparison", token=visible(comparison.token), position=comparison.position
+        ),
+        "position": comparison.position,
+        "prompts": [[visible(token) for token in prompt] for prompt in comparison.prompts],
+        "layers": [
+            [layer.layer, small(layer.max_abs_k), small(layer.max_abs_v)]
+            for layer in comparison.layers
+        ],
+    }
+
+
+# --- what if -----------------------------------------------------------------------------------
+
+
+def what_if_data(frame: Frame, roster: Roster, reader: CaptionReader) -> Data | None:
+    """Describe a supposition: its slots by block, who wants them, where it goes wrong."""
+    view = frame.what_if
+    if view is None:
+        return None
+    groups = groupby(view.cells, key=lambda cell: cell.block_id)
+    return {
+        "r": roster.index(view.request),
+        "title": view.title,
+        "text": reader.runs(view.text, frame.state),
+        "blocks": [
+            {"id": block, "cells": [_what_if_cell(cell, roster) for cell in cells]}
+            for block, cells in groups
+        ],
+    }
+
+
+def _what_if_cell(cell: WhatIfCell, roster: Roster) -> Data:
+    return {
+        "offset": cell.offset,
+        "s": cell.state,
+        "o": roster.indices(cell.owners),
+        "p": cell.position,
+        "c": None if cell.token is None else visible(cell.token),
+        "wanted": roster.indices(cell.wanted_by),
+        "wantedPosition": cell.wanted_position,
+        "wantedTokens": [visible(token) for token in cell.wanted_tokens],
+        "wrong": cell.wrong,
+    }

@@ -1,0 +1,60 @@
+"""Who takes part in a lesson: request names in order of appearance, each with its colour index.
+
+The browser gets small numbers instead of names; a request keeps its number, hence its colour and
+pattern, from the first frame to the last.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pagedkv.trace.frame import Frame, Trace
+
+NUM_COLOURS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The names of a lesson's requests; a request's index is its place in ``names``."""
+
+    names: tuple[str, ...]
+
+    def index(self, name: str) -> int:
+        """Return the request's number; ``ValueError`` if the lesson never mentions it."""
+        return self.names.index(name)
+
+    def indices(self, names: Iterable[str]) -> list[int]:
+        """Return the numbers of several requests, in the order given."""
+        return [self.index(name) for name in names]
+
+    def as_data(self) -> list[dict[str, object]]:
+        """Return name and colour of each request, as the browser gets them."""
+        return [
+            {"name": name, "colour": index % NUM_COLOURS} for index, name in enumerate(self.names)
+        ]
+
+
+def roster_of(trace: Trace) -> Roster:
+    """Collect every request that a frame of ``trace`` mentions, in order of appearance."""
+    mentioned = (name for frame in trace.frames for name in _mentioned_in(frame))
+    return Roster(tuple(dict.fromkeys(mentioned)))
+
+
+def _mentioned_in(frame: Frame) -> Iterator[str]:
+    yield from (request.name for request in frame.state.requests)
+    if frame.contiguous is not None:
+        yield from (reservation.request for reservation in frame.contiguous.reservations)
+        yield from frame.contiguous.refused
+    yield from frame.state.waiting
+    if frame.check is not None:
+        yield frame.check.request
+    if frame.execution is not None:
+        yield from (count.request for count in frame.execution.inputs)
+    if frame.what_if is not None:
+        yield frame.what_if.request
+        for cell in frame.what_if.cells:
+            yield from (*cell.owners, *cell.wanted_by)
+    for block in frame.state.blocks:
+        for slot in block.slots:
+            yield from slot.owners
+    for entry in (*(frame.lookup or ()), *(frame.attention or ())):
+        yield entry.request

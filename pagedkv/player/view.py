@@ -1,0 +1,221 @@
+"""The view model: everything that the browser needs to show a lesson, as plain JSON data.
+
+What: ``player_data`` turns a trace and its lesson into one dict. Why: whatever computes is here,
+in Python, where it is tested; ``player.js`` only draws. It reads traces and never runs the engine.
+
+Blocks and requests change little from frame to frame, so each distinct one stands once in
+``blocks`` or ``groups`` and frames refer to it by index; the browser redraws only what differs.
+"""
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from pagedkv.lessons.base import Lesson
+from pagedkv.player.board import blocks_data, group_data, legend_data
+from pagedkv.player.contiguous import contiguous_data
+from pagedkv.player.evidence import (
+    attention_data,
+    comparison_data,
+    lookup_data,
+    what_if_data,
+    worked_data,
+)
+from pagedkv.player.roster import Roster, roster_of
+from pagedkv.player.story import (
+    CaptionReader,
+    check_data,
+    execution_data,
+    ledger_data,
+    mark_changes,
+)
+from pagedkv.player.text import say, small
+from pagedkv.player.words import SCREEN
+from pagedkv.terms import TERMS
+from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
+
+Data = dict[str, Any]
+
+DENSE_TOLERANCE = 1e-5
+
+
+def player_data(trace: Trace, lesson: Lesson) -> Data:
+    """Return the view model of one lesson run; the same trace always gives the same data.
+
+    ``key`` identifies the content: the player keeps its place when it is given equal data again.
+    """
+    roster = roster_of(trace)
+    frames = _Frames(trace, roster)
+    data: Data = {
+        "lesson": {"slug": lesson.slug, "title": lesson.title, "question": lesson.question},
+        "words": SCREEN,
+        "terms": {term.name: term.definition for term in TERMS},
+        "config": _config(trace),
+        "runtime": _runtime(trace),
+        "infeasible": trace.infeasible,
+        "requests": roster.as_data(),
+        "stage": _stage(trace, roster),
+        "frames": frames.frames,
+        "blocks": frames.blocks.items,
+        "groups": frames.groups.items,
+        "vectors": _vectors(trace.vectors),
+        "heads": _heads(trace),
+    }
+    return {"key": _digest(data), **data}
+
+
+def _digest(data: Data) -> str:
+    text = json.dumps(data, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class _Interned:
+    """A list in which equal items stand once."""
+
+    def __init__(self) -> None:
+        self.items: list[Data] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, item: Data) -> int:
+        """Return the index of ``item``, adding it if it is new."""
+        text = json.dumps(item, sort_keys=True)
+        if text not in self._places:
+            self._places[text] = len(self.items)
+            self.items.append(item)
+        return self._places[text]
+
+
+class _Frames:
+    """Builds the frames in order, for what depends on the one before."""
+
+    def __init__(self, trace: Trace, roster: Roster) -> None:
+        self.blocks, self.groups = _Interned(), _Interned()
+        self._trace, self._roster = trace, roster
+        self._reader = CaptionReader(roster)
+        self._ledger: list[Data] | None = None
+        self._seen: set[str] = set()
+        self.frames = [self._frame(frame) for frame in trace.frames]
+
+    def _frame(self, frame: Frame) -> Data:
+        roster = self._roster
+        self._ledger = mark_changes(ledger_data(frame, self._trace.settings), self._ledger)
+        return {
+            "title": frame.title,
+            "caption": self._reader.runs(frame.caption, frame.state),
+            "blocks": [self.blocks.place(block) for block in blocks_data(frame, roster)],
+            "groups": self._groups(frame),
+            "waiting": roster.indices(frame.state.waiting),
+            "focus": _focus(frame),
+            "legend": legend_data(frame),
+            "ledger": self._ledger,
+            "contiguous": contiguous_data(frame, roster),
+            "check": check_data(frame.check, roster),
+            "execution": execution_data(frame.execution, roster),
+            "whatIf": what_if_data(frame, roster, self._reader),
+            "lookup": lookup_data(frame.lookup, roster),
+            "worked": worked_data(frame.worked_score, frame, roster),
+            "comparison": comparison_data(frame.comparison),
+            "attention": attention_data(frame, roster),
+        }
+
+    def _groups(self, frame: Frame) -> list[int | str | None]:
+        """Per request of the roster: its group, words if it has ended, None if not there yet."""
+        here = {request.name: request for request in frame.state.requests}
+        groups: list[int | str | None] = []
+        for name in self._roster.names:
+            if name in here:
+                prompt_length = self._trace.settings.prompt_length
+                group = group_data(here[name], frame, self._roster, prompt_length)
+                groups.append(self.groups.place(group))
+            else:
+                groups.append(say("ended", request=name) if name in self._seen else None)
+        self._seen |= here.keys()
+        return groups
+
+
+def _focus(frame: Frame) -> int | None:
+    """Return the first block with a slot written now, for boards too long to see at once."""
+    for block in frame.state.blocks:
+        if any(slot.written_now for slot in block.slots):
+            return block.block_id
+    return None
+
+
+def _config(trace: Trace) -> Data:
+    settings = trace.settings
+    no_blocks = say("no_blocks", capacity=settings.capacity, block_size=settings.block_size)
+    return {
+        "block_size": settings.block_size,
+        "capacity": settings.capacity,
+        "num_blocks": settings.num_blocks,
+        "no_blocks": None if settings.num_blocks else no_blocks,
+    }
+
+
+def _stage(trace: Trace, roster: Roster) -> Data:
+    """Return how much room the board ever needs, so that nothing on it jumps between frames."""
+    rows = dict.fromkeys(roster.names, 0)
+    pending = dict.fromkeys(roster.names, False)
+    for frame in trace.frames:
+        for request in frame.state.requests:
+            rows[request.name] = max(rows[request.name], len(request.block_table))
+            pending[request.name] |= request.pending_token is not None
+    return {
+        "rows": list(rows.values()),
+        "pending": list(pending.values()),
+        "waiting": any(frame.state.waiting for frame in trace.frames),
+        "contiguous": any(frame.contiguous is not None for frame in trace.frames),
+        "attention": any(frame.attention for frame in trace.frames),
+    }
+
+
+def _runtime(trace: Trace) -> Data:
+    error = _largest_error(trace)
+    ok = error is not None and error <= DENSE_TOLERANCE
+    if error is None:
+        check = say("dense_none")
+    else:
+        check = say("dense_ok" if ok else "dense_off", error=small(error))
+    return {
+        "text": _backend(trace.runtime),
+        "check": check,
+        "ok": ok or error is None,
+        "note": say("runtime_model", model=trace.runtime.model),
+    }
+
+
+def _backend(runtime: Runtime) -> str:
+    device = runtime.gpu or ("GPU" if runtime.device.startswith("cuda") else "CPU")
+    known = f"runtime_{runtime.backend}"
+    try:
+        return say(known, device=device)
+    except KeyError:
+        return say("runtime_other", backend=runtime.backend, device=device)
+
+
+def _largest_error(trace: Trace) -> float | None:
+    errors = [
+        max(view.max_abs_error_weights, view.max_abs_error_output)
+        for frame in trace.frames
+        for view in frame.attention or ()
+    ]
+    return max(errors, default=None)
+
+
+def _vectors(vectors: Floats) -> Data:
+    """Pack [n, 2, layers, kv_heads, head_dim] as little-endian float16 in base64."""
+    packed = np.ascontiguousarray(vectors, dtype="<f2").tobytes()
+    return {"shape": list(vectors.shape), "f16": base64.b64encode(packed).decode("ascii")}
+
+
+def _heads(trace: Trace) -> Data:
+    """Return the numbers of layers, query heads and KV heads that the selectors offer."""
+    _, _, layers, kv_heads, _ = trace.vectors.shape
+    heads = max(
+        (len(view.paged) for frame in trace.frames for view in frame.attention or ()),
+        default=kv_heads,
+    )
+    return {"layers": layers, "heads": heads, "kv_heads": kv_heads}

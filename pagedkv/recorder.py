@@ -1,0 +1,302 @@
+"""From a lesson's script to a trace: act on the real engine, then show a frame.
+
+A script calls acts (``admit``, ``append``, ``execute``; ``engine.select``, ``fork``, ``finish``)
+and, where a learner should stop and look, ``show``. A frame holds what happened since the frame
+before, the state now, and the evidence. The recorder only listens and copies: it decides nothing
+that the engine decides, and the engine does not know it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import kernels
+from pagedkv.contiguous import ContiguousRegion, OutOfSlots
+from pagedkv.engine import Engine
+from pagedkv.events import AttentionComputed, BlockCopied, Event, SlotsWritten
+from pagedkv.evidence import attention_views, look_up
+from pagedkv.lessons.base import Lesson, Words
+from pagedkv.memory_check import admission_check, append_check
+from pagedkv.model import MODEL_NAME, load_model
+from pagedkv.model.gpt import CharGPT
+from pagedkv.narration import narrate
+from pagedkv.refusals import OutOfBlocks
+from pagedkv.settings import Settings
+from pagedkv.slot_history import SlotHistory
+from pagedkv.snapshot import take_snapshot
+from pagedkv.trace.frame import (
+    AttentionView,
+    Check,
+    Comparison,
+    ExecutionView,
+    Frame,
+    InputCount,
+    LookupView,
+    Runtime,
+    Trace,
+    WhatIf,
+    WorkedScore,
+)
+from pagedkv.trace.state import ContiguousView, ReservationView
+from pagedkv.vectors import VectorStore
+
+OnProgress = Callable[[int, str], None]
+
+# How many inputs one execution may process, all requests together: a condition of its own, beside
+# memory. vLLM's max_num_batched_tokens is in the thousands; this much never binds two prompts.
+TOKEN_BUDGET = 128
+
+
+def record(
+    lesson: Lesson,
+    settings: Settings,
+    *,
+    model: CharGPT | None = None,
+    on_progress: OnProgress | None = None,
+) -> Trace:
+    """Run a lesson's script with these settings and return its trace.
+
+    ``on_progress(frames so far, title of the last)`` is called after every frame; an exception from
+    it stops the run and passes through. Without ``model`` the committed weights are loaded.
+    """
+    recorder = Recorder(lesson, settings, model or load_model(kernels.runtime()["device"]))
+    recorder.on_progress = on_progress or (lambda frames, title: None)
+    lesson.script(recorder)
+    return recorder.trace()
+
+
+@dataclass(slots=True)
+class _SinceFrame:
+    """What has gathered since the last frame was shown."""
+
+    events: list[Event] = field(default_factory=list)
+    check: Check | None = None
+    execution: ExecutionView | None = None
+
+
+class Recorder:
+    """What a lesson's script holds in its hands.
+
+    ``engine`` is the pool on the board; ``open_pool`` puts a new one there. ``waiting`` are the
+    requests that were refused so far, in order.
+    """
+
+    def __init__(self, lesson: Lesson, settings: Settings, model: CharGPT) -> None:
+        self.settings = settings
+        self.on_progress: OnProgress = lambda frames, title: None
+        self._lesson = lesson
+        self._model = model
+        self._frames: list[Frame] = []
+        self._infeasible: str | None = None
+        self._vectors = VectorStore()
+        self._since = _SinceFrame()
+        self.open_pool()
+
+    # The stage: which pool, and which baseline beside it.
+
+    def open_pool(self, free_order: Iterable[int] | None = None) -> None:
+        """Put a new, empty pool on the board; its free list gives ``free_order`` first to last."""
+        self.engine = self.new_engine(free_order, on_event=self._note)
+        self.waiting: list[str] = []
+        self._history = SlotHistory(self.settings.block_size)
+        self._region: ContiguousRegion | None = None
+        self._reserved_texts: dict[str, str] = {}
+        self._refused: list[str] = []
+        self._since = _SinceFrame()
+
+    def new_engine(
+        self,
+        free_order: Iterable[int] | None = None,
+        on_event: Callable[[Event], None] = lambda event: None,
+    ) -> Engine:
+        """A fresh engine of the lesson's geometry that is not on the board."""
+        return Engine(
+            self._model,
+            block_size=self.settings.block_size,
+            num_blocks=self.settings.num_blocks,
+            free_order=None if free_order is None else tuple(free_order),
+            on_event=on_event,
+        )
+
+    def reserve(self, name: str, text: str, declared_max: int) -> bool:
+        """Reserve contiguously for ``declared_max`` positions and store ``text``; say if it fit.
+
+        The baseline has as many slots as the learner's capacity: nothing is lost to blocks.
+        """
+        if self._region is None:
+            self._region = ContiguousRegion(self.settings.capacity, on_event=self._note)
+        try:
+            self._region.reserve(name, declared_max)
+        except OutOfSlots:
+            self._refused.append(name)
+            return False
+        self._region.store(name, len(text))
+        self._reserved_texts[name] = text
+        return True
+
+    def drop_baseline(self) -> None:
+        """Take the contiguous strip off the screen."""
+        self._region = None
+
+    # Acts: each is the engine's own, and what it announces goes into the next frame.
+
+    def check_admission(self, name: str, num_tokens: int) -> bool:
+        """Ask whether a new request would fit, and put question and answer into the next frame."""
+        self._since.check = admission_check(self.engine, name, num_tokens)
+        return self._since.check.fits
+
+    def check_append(self, name: str) -> bool:
+        """Ask whether a request's next input finds a slot, and show question and answer."""
+        self._since.check = append_check(self.engine, name)
+        return self._since.check.fits
+
+    def admit(self, name: str, prompt: str) -> bool:
+        """Admit a request, or put it among the waiting; say which."""
+        try:
+            self.engine.admit(name, prompt)
+        except OutOfBlocks:
+            self.waiting.append(name)
+            return False
+        return True
+
+    def append(self, name: str) -> bool:
+        """Make a request's pending token its next input; say whether there was a slot for it."""
+        try:
+            self.engine.append(name)
+        except OutOfBlocks:
+            return False
+        return True
+
+    def execute(self, *names: str) -> None:
+        """Run the model once over everything these requests have allocated but not stored."""
+        cache = self.engine.cache
+        counts = tuple(
+            InputCount(name, cache.manager.num_tokens(name) - cache.num_stored(name))
+            for name in names
+        )
+        total = sum(count.num_tokens for count in counts)
+        self._since.execution = ExecutionView(counts, total, TOKEN_BUDGET)
+        self.engine.execute(*names)
+
+    def decode(self, name: str) -> bool:
+        """Append the pending token, execute it, select the next; say whether there was a slot."""
+        if not self.append(name):
+            return False
+        self.execute(name)
+        self.engine.select(name)
+        return True
+
+    # Frames
+
+    def show(
+        self,
+        key: str,
+        *,
+        look_up_requests: bool = False,
+        keep_attention: bool = False,
+        worked_score: WorkedScore | None = None,
+        comparison: Comparison | None = None,
+        what_if: Callable[[Frame, Settings], WhatIf] | None = None,
+    ) -> None:
+        """End a frame here, with the words that the lesson has for ``key``.
+
+        ``keep_attention`` shows the last execution's attention again; a frame right after an
+        execution has it anyway. ``what_if`` draws a supposition from the finished state.
+        """
+        words = self._lesson.frames[key]
+        draft = Frame(
+            index=len(self._frames),
+            title="",
+            caption="",
+            facts=(),
+            events=tuple(self._since.events),
+            state=take_snapshot(self.engine, self._history, self.waiting, self._written_now()),
+            contiguous=self._contiguous_view(),
+            lookup=self._lookups() if look_up_requests else None,
+            what_if=None,
+            attention=self._attention(keep_attention),
+            check=self._since.check,
+            execution=self._since.execution,
+            worked_score=worked_score,
+            comparison=comparison,
+            vector_ids=self._vectors.take(self.engine.cache, self._history),
+        )
+        if what_if is not None:
+            draft = replace(draft, what_if=what_if(draft, self.settings))
+        self._frames.append(self._tell(draft, words))
+        self._since = _SinceFrame()
+        self.on_progress(len(self._frames), words.title)
+
+    def cannot_show(self, key: str) -> None:
+        """Declare that these settings cannot show the lesson's point; the last frame says why."""
+        template = self._lesson.frames[key].caption
+        self._infeasible = narrate(template, self._frames[-1], self.settings).text
+
+    def trace(self) -> Trace:
+        """Everything shown so far."""
+        runtime = kernels.runtime()
+        return Trace(
+            lesson=self._lesson.slug,
+            figure=self._lesson.figure,
+            settings=self.settings,
+            runtime=Runtime(runtime["device"], runtime["backend"], runtime["gpu"], MODEL_NAME),
+            infeasible=self._infeasible,
+            frames=tuple(self._frames),
+            vectors=self._vectors.stacked(self._model.config),
+        )
+
+    # Inside
+
+    def _note(self, event: Event) -> None:
+        self._since.events.append(event)
+        name = getattr(event, "request", None)
+        text = self.engine.text(name) if isinstance(event, SlotsWritten) and name else ""
+        self._history.note(event, text)
+
+    def _written_now(self) -> set[int]:
+        """Flat slots that got new bytes since the last frame, by a write or by a copy."""
+        slots: set[int] = set()
+        block_size = self.settings.block_size
+        for event in self._since.events:
+            match event:
+                case SlotsWritten(slots=written):
+                    slots |= set(written)
+                case BlockCopied(destination=destination, positions=positions):
+                    start = destination * block_size
+                    slots |= {start + position % block_size for position in positions}
+                case _:
+                    pass
+        return slots
+
+    def _lookups(self) -> tuple[LookupView, ...]:
+        return tuple(view for name in self.engine.requests for view in look_up(self.engine, name))
+
+    def _attention(self, keep: bool) -> tuple[AttentionView, ...] | None:
+        """What attended since the last frame; with ``keep``, everyone's last attention again."""
+        if keep:
+            return attention_views(self.engine, self.engine.requests)
+        names = [e.request for e in self._since.events if isinstance(e, AttentionComputed)]
+        return attention_views(self.engine, names) if names else None
+
+    def _contiguous_view(self) -> ContiguousView | None:
+        if self._region is None:
+            return None
+        return ContiguousView(
+            capacity_slots=self._region.capacity,
+            reservations=tuple(
+                ReservationView(
+                    request=reservation.request,
+                    start=reservation.start,
+                    reserved=reservation.reserved,
+                    stored=reservation.stored,
+                    tokens=tuple(self._reserved_texts[reservation.request]),
+                )
+                for reservation in self._region.reservations
+            ),
+            free_slots=self._region.free_slots,
+            refused=tuple(self._refused),
+        )
+
+    def _tell(self, draft: Frame, words: Words) -> Frame:
+        caption = narrate(words.caption, draft, self.settings)
+        title = narrate(words.title, draft, self.settings)
+        return replace(draft, title=title.text, caption=caption.text, facts=caption.facts)

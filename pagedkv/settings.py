@@ -1,0 +1,61 @@
+"""What a learner may choose: four numbers, their ranges, and what follows from them.
+
+``Settings`` is hashable, so it is its own cache key; the same settings always give the same trace.
+"""
+
+from dataclasses import dataclass, fields
+
+RANGES: dict[str, range] = {
+    "block_size": range(1, 33),
+    "capacity": range(4, 257),
+    "prompt_length": range(1, 65),
+    "seed": range(2**31),
+}
+
+
+class SettingsError(ValueError):
+    """A setting is not a whole number within its range; the message names both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One choice of the numbers that a lesson runs with.
+
+    ``block_size`` in slots, ``capacity`` and ``prompt_length`` in positions. ``seed`` matters only
+    where something is sampled. Raises ``SettingsError`` for anything out of ``RANGES``.
+    """
+
+    block_size: int = 4
+    capacity: int = 24
+    prompt_length: int = 6
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            check_setting(field.name, getattr(self, field.name))
+
+    @property
+    def num_blocks(self) -> int:
+        """Whole blocks that fit into the capacity."""
+        return self.capacity // self.block_size
+
+    @property
+    def unusable_slots(self) -> int:
+        """Positions left over that make no whole block."""
+        return self.capacity % self.block_size
+
+
+def check_setting(name: str, value: object) -> int:
+    """Return ``value`` if setting ``name`` allows it, else raise ``SettingsError``."""
+    allowed = RANGES[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
+        raise SettingsError(
+            f"{name} is {value!r}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
+        )
+    return value
+
+
+def nearest_setting(name: str, value: int) -> int:
+    """The allowed value of setting ``name`` that lies nearest to ``value``."""
+    allowed = RANGES[name]
+    return min(max(value, allowed[0]), allowed[-1])

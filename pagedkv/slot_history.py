@@ -1,0 +1,50 @@
+"""Which position of which character each slot's bytes stand for.
+
+The pool's tensors hold vectors without names. This keeps the label that goes with them, and keeps
+it after a block was freed: that is how the board can call old bytes by their old name.
+"""
+
+from dataclasses import dataclass
+
+from pagedkv.events import BlockCopied, Event, SlotsWritten
+
+
+@dataclass(frozen=True, slots=True)
+class SlotContent:
+    """What the bytes of a slot are: the K and V of ``token`` at ``position``."""
+
+    position: int
+    token: str
+
+
+class SlotHistory:
+    """Labels of written slots, by flat slot; grows with the engine's events."""
+
+    def __init__(self, block_size: int) -> None:
+        self._block_size = block_size
+        self._contents: dict[int, SlotContent] = {}
+
+    def content(self, flat_slot: int) -> SlotContent | None:
+        """What was last written to a slot, or None if nothing ever was."""
+        return self._contents.get(flat_slot)
+
+    def note(self, event: Event, text: str) -> None:
+        """Follow one event; ``text`` is the whole text of the request that it is about."""
+        match event:
+            case SlotsWritten(slots=slots, positions=positions):
+                for slot, position in zip(slots, positions, strict=True):
+                    self._contents[slot] = SlotContent(position, text[position])
+            case BlockCopied(source=source, destination=destination):
+                self._copy(source, destination)
+            case _:
+                pass
+
+    def _copy(self, source: int, destination: int) -> None:
+        for offset in range(self._block_size):
+            content = self._contents.get(source * self._block_size + offset)
+            target = destination * self._block_size + offset
+            if content is None:
+                # The copy carried over NaN as well: nothing old is left there.
+                self._contents.pop(target, None)
+            else:
+                self._contents[target] = content

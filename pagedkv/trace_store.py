@@ -1,0 +1,151 @@
+"""Lesson runs by settings: each made once, however many learners ask for it at the same moment.
+
+One worker thread makes them, one after another. Triton's interpreter keeps its place in the grid in
+module state, so two runs side by side would write into each other's slots; and two Python threads
+would not be faster than one. A run for which nobody waits any more is stopped.
+
+The store knows nothing of traces: what ``make`` returns is kept as it is.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
+
+from pagedkv.checks import require_whole_number
+from pagedkv.lessons.base import Lesson
+from pagedkv.settings import Settings
+
+Made = TypeVar("Made")
+Key = tuple[str, Settings]
+OnProgress = Callable[[int, str], None]
+
+
+class Abandoned(Exception):
+    """Nobody waits for this run any more, so it stops at the next frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many frames a run has so far, and the title of the last."""
+
+    frames: int = 0
+    title: str = ""
+
+
+class Run(Generic[Made]):
+    """A lesson run on its way. Any number of learners wait for it and see its progress."""
+
+    def __init__(self) -> None:
+        self.progress = Progress()
+        self.num_waiting = 0
+        self.future: Future[Made] = Future()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait up to ``seconds``, or for as long as it takes; say whether the run has ended."""
+        return bool(wait([self.future], seconds).done)
+
+    def result(self) -> Made:
+        """What was made. Raises what the run raised, and blocks while it goes on."""
+        return self.future.result()
+
+    def report(self, frames: int, title: str) -> None:
+        """Take note of one more frame, or raise ``Abandoned`` where nobody waits any more."""
+        if self.num_waiting == 0:
+            raise Abandoned
+        self.progress = Progress(frames, title)
+
+
+class TraceStore(Generic[Made]):
+    """At most ``max_entries`` lesson runs, the least recently used given up first.
+
+    ``make(lesson, settings, on_progress)`` is called in the worker thread alone. Runs that failed
+    are not kept: whoever asks next starts anew.
+    """
+
+    def __init__(
+        self, make: Callable[[Lesson, Settings, OnProgress], Made], max_entries: int
+    ) -> None:
+        require_whole_number("max_entries", max_entries, least=1)
+        self._make = make
+        self._max_entries = max_entries
+        self._kept: OrderedDict[Key, Made] = OrderedDict()
+        self._on_the_way: dict[Key, Run[Made]] = {}
+        self._lock = Lock()
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="trace")
+
+    def __len__(self) -> int:
+        """How many finished runs are kept."""
+        return len(self._kept)
+
+    def find(self, lesson: Lesson, settings: Settings) -> Made | None:
+        """The finished run, or None where there is none yet. Never starts one."""
+        key = (lesson.slug, settings)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def get(self, lesson: Lesson, settings: Settings) -> Made:
+        """The finished run, waited for if need be."""
+        made = self.find(lesson, settings)
+        if made is not None:
+            return made
+        with self.waiting_for(lesson, settings) as run:
+            return run.result()
+
+    @contextmanager
+    def waiting_for(self, lesson: Lesson, settings: Settings) -> Iterator[Run[Made]]:
+        """Join the run that is on its way, or start one; the last to leave early stops it."""
+        key = (lesson.slug, settings)
+        run = self._join(key, lesson, settings)
+        try:
+            yield run
+        finally:
+            self._leave(key, run)
+
+    def _join(self, key: Key, lesson: Lesson, settings: Settings) -> Run[Made]:
+        with self._lock:
+            run = self._on_the_way.get(key)
+            if run is None and key in self._kept:
+                run = Run()
+                run.future.set_result(self._kept[key])
+            elif run is None:
+                run = self._on_the_way[key] = Run()
+                self._worker.submit(self._work, key, run, lesson, settings)
+            run.num_waiting += 1
+            return run
+
+    def _leave(self, key: Key, run: Run[Made]) -> None:
+        with self._lock:
+            run.num_waiting -= 1
+            if run.num_waiting == 0:
+                self._forget(key, run)
+
+    def _forget(self, key: Key, run: Run[Made]) -> None:
+        """Let nobody join this run any more; an abandoned one must not be taken for a live one."""
+        if self._on_the_way.get(key) is run:
+            del self._on_the_way[key]
+
+    def _work(self, key: Key, run: Run[Made], lesson: Lesson, settings: Settings) -> None:
+        try:
+            run.report(0, "")
+            made = self._make(lesson, settings, run.report)
+        except BaseException as error:
+            with self._lock:
+                self._forget(key, run)
+            run.future.set_exception(error)
+        else:
+            with self._lock:
+                self._keep(key, made)
+                self._forget(key, run)
+            run.future.set_result(made)
+
+    def _keep(self, key: Key, made: Made) -> None:
+        self._kept[key] = made
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._max_entries:
+            self._kept.popitem(last=False)
