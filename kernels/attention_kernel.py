@@ -32,92 +32,109 @@ from kernels.launch import INDEX, INTERPRETED, INTERPRETED_TILE, launch, next_po
 
 @triton.jit
 def paged_attention_kernel(
-    query, k_cache, v_cache, block_tables, context_lens, out, weights,
-    num_rows, num_pairs, table_stride, weights_width,
+    query, k_cache, v_cache, block_tables, table_lens, context_lens, out, weights,
+    num_tables, num_rows, table_stride, weights_width,
     SCORE_SCALE: tl.constexpr,  # scale * log2(e), as exp2 is the hardware's exponential
     K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # block, offset, kv head, dim
     NUM_HEADS: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
-    BLOCK_SIZE: tl.constexpr, QUERIES: tl.constexpr,
+    BLOCK_SIZE: tl.constexpr, QUERIES: tl.constexpr,  # rows that share a table
     PAIRS: tl.constexpr, LANES: tl.constexpr, TILE: tl.constexpr, DIM: tl.constexpr,
     DOT: tl.constexpr, INDEX: tl.constexpr, WEIGHTS: tl.constexpr,
 ):  # fmt: skip
     """Attend for ``PAIRS`` pairs of a table and a KV head, ``TILE`` positions at a time."""
     GROUP_SIZE: tl.constexpr = NUM_HEADS // NUM_KV_HEADS  # query heads that share a KV head
+    first_pair = tl.program_id(0).to(INDEX) * PAIRS
 
-    # A pair is a block table and a KV head: the K and V it names are read once for all queries
-    # that need them. The pair is the first axis of every tile. QUERIES rows in a row share a table.
-    pair = tl.program_id(0).to(INDEX) * PAIRS + tl.arange(0, PAIRS).to(INDEX)
-    first_row, kv_head = pair // NUM_KV_HEADS * QUERIES, (pair % NUM_KV_HEADS)[:, None]
-
-    # A lane is one query head of one of those rows. As on the other axes, the number of lanes is
-    # padded to a power of two, and what is padding is masked in every load and store.
-    lane = tl.arange(0, LANES).to(INDEX)
-    row = first_row[:, None] + lane // GROUP_SIZE  # [PAIRS, LANES]
-    in_use = (pair < num_pairs)[:, None] & (row < num_rows) & (lane < QUERIES * GROUP_SIZE)
-    head = row.to(tl.int64) * NUM_HEADS + kv_head * GROUP_SIZE + lane % GROUP_SIZE
-    context_len = tl.load(context_lens + row, mask=in_use, other=0).to(INDEX)
-    table_len = tl.reduce(context_len, 1, larger, keep_dims=True)  # [PAIRS, 1] longest of a table
-    table = block_tables + first_row.to(tl.int64)[:, None] * table_stride
+    # A pair, one table and one KV head, names K and V that are read once for all who need them.
+    # Those are its lanes: a query head of one of the rows with that table. All axes are padded to
+    # powers of two, and what is padding is masked in every load and store.
+    lane = tl.arange(0, PAIRS * LANES).to(INDEX)
+    pair, lane = first_pair + lane // LANES, lane % LANES
+    row = pair // NUM_KV_HEADS * QUERIES + lane // GROUP_SIZE
+    head = row.to(tl.int64) * NUM_HEADS + pair % NUM_KV_HEADS * GROUP_SIZE + lane % GROUP_SIZE
+    in_use = (row < num_rows) & (lane < QUERIES * GROUP_SIZE)
+    context_len = tl.load(context_lens + row, mask=in_use, other=0)[:, None]
 
     dim = tl.arange(0, DIM).to(INDEX)
     in_dim = dim < HEAD_DIM
-    q_at = (head * HEAD_DIM)[:, :, None] + dim
-    has_q = in_use[:, :, None] & in_dim
-    q = tl.load(query + q_at, mask=has_q, other=0.0).to(DOT)  # [PAIRS, LANES, DIM]
+    q_at = (head * HEAD_DIM)[:, None] + dim
+    has_q = in_use[:, None] & in_dim
+    q = tl.load(query + q_at, mask=has_q, other=0.0).to(DOT)  # [PAIRS * LANES, DIM]
+
+    # K and V come as columns: for each pair the next TILE positions of its table.
+    column = tl.arange(0, PAIRS * TILE).to(INDEX)
+    pair = first_pair + column // TILE
+    table, kv_head = (pair // NUM_KV_HEADS).to(tl.int64), pair % NUM_KV_HEADS
+    table_len = tl.load(table_lens + table, mask=table < num_tables, other=0)  # its longest context
+    table = block_tables + table * table_stride
 
     # A maximum that starts finite keeps exp2(score - m_i) free of inf - inf: a lane that sees no
     # position at all ends with l_i = 0, not NaN.
-    m_i = tl.full([PAIRS, LANES, 1], -1.0e30, tl.float32)
-    l_i = tl.full([PAIRS, LANES, 1], 0.0, tl.float32)
-    acc = tl.full([PAIRS, LANES, DIM], 0.0, tl.float32)
+    m_i = tl.full([PAIRS * LANES], -1.0e30, tl.float32)
+    l_i = tl.full([PAIRS * LANES], 0.0, tl.float32)
+    acc = tl.full([PAIRS * LANES, DIM], 0.0, tl.float32)
 
-    for start in range(0, tl.reduce(table_len, None, larger), TILE):
+    for start in range(0, tl.reduce(table_len, 0, larger), TILE):
         # The context length says how many positions count, the table where they are.
-        position = start + tl.arange(0, TILE).to(INDEX)
-        in_table = position < table_len  # [PAIRS, TILE]
-        block = tl.load(table + position // BLOCK_SIZE, mask=in_table, other=0)
+        position = start + column % TILE
+        stored = position < table_len
+        block = tl.load(table + position // BLOCK_SIZE, mask=stored, other=0)
         block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB
         offset = position % BLOCK_SIZE
         k_at = block * K_STRIDES[0] + offset * K_STRIDES[1] + kv_head * K_STRIDES[2]
-        k_at = k_at[:, :, None] + dim * K_STRIDES[3]  # [PAIRS, TILE, DIM]
+        k_at = k_at[:, None] + dim * K_STRIDES[3]
         v_at = k_at
         if V_STRIDES != K_STRIDES:
             v_at = block * V_STRIDES[0] + offset * V_STRIDES[1] + kv_head * V_STRIDES[2]
-            v_at = v_at[:, :, None] + dim * V_STRIDES[3]
+            v_at = v_at[:, None] + dim * V_STRIDES[3]
 
         # Slots past the context are never loaded, neither K nor V: they may hold NaN, and a weight
         # of 0 does not help, for 0 * NaN is NaN.
-        stored = in_table[:, :, None] & in_dim
-        k = tl.load(k_cache + k_at, mask=stored, other=0.0).to(DOT)
+        stored = stored[:, None] & in_dim
+        k = tl.load(k_cache + k_at, mask=stored, other=0.0).to(DOT)  # [PAIRS * TILE, DIM]
         v = tl.load(v_cache + v_at, mask=stored, other=0.0).to(DOT)
 
-        in_context = position < context_len[:, :, None]  # [PAIRS, LANES, TILE]
-        qk = tl.dot(q, tl.trans(k, 0, 2, 1), input_precision="ieee") * SCORE_SCALE
-        qk = tl.where(in_context, qk, float("-inf"))
+        # qk is [PAIRS * LANES, TILE]: a lane's scores with the TILE positions of its own pair.
+        if PAIRS == 1:
+            qk = tl.dot(q, tl.trans(k), input_precision="ieee")
+        else:
+            k = tl.trans(tl.reshape(k, (PAIRS, TILE, DIM)), 0, 2, 1)
+            qk = tl.dot(tl.reshape(q, (PAIRS, LANES, DIM)), k, input_precision="ieee")
+            qk = tl.reshape(qk, (PAIRS * LANES, TILE))
+        position = start + tl.arange(0, TILE)
+        seen = position < context_len
+        qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))
 
         # Online softmax: what was summed under the old maximum shrinks by alpha.
-        m_new = tl.maximum(m_i, tl.reduce(qk, 2, larger, keep_dims=True))
+        m_new = tl.maximum(m_i, tl.reduce(qk, 1, larger))
         alpha = tl.exp2(m_i - m_new)
-        p = tl.exp2(qk - m_new)  # 0 where qk is -inf
-        l_i = l_i * alpha + tl.reduce(p, 2, plus, keep_dims=True)
-        acc = acc * alpha + tl.dot(p.to(DOT), v, input_precision="ieee")
+        p = tl.exp2(qk - m_new[:, None])  # 0 where qk is -inf
+        l_i = l_i * alpha + tl.reduce(p, 1, plus)
         m_i = m_new
 
-        if WEIGHTS:  # raw scores for now: the final maximum and denominator are not known yet
-            at = weights + (head * weights_width)[:, :, None] + position
-            tl.store(at, qk, mask=in_context)
+        p = p.to(DOT)
+        if PAIRS == 1:
+            pv = tl.dot(p, v, input_precision="ieee")
+        else:
+            v = tl.reshape(v, (PAIRS, TILE, DIM))
+            pv = tl.dot(tl.reshape(p, (PAIRS, LANES, TILE)), v, input_precision="ieee")
+            pv = tl.reshape(pv, (PAIRS * LANES, DIM))
+        acc = acc * alpha[:, None] + pv
 
-    l_i = tl.where(l_i == 0.0, 1.0, l_i)  # an empty context: zeros, not 0 / 0
+        if WEIGHTS:  # raw scores for now: the final maximum and denominator are not known yet
+            tl.store(weights + (head * weights_width)[:, None] + position, qk, mask=seen)
+
+    l_i = tl.where(l_i == 0.0, 1.0, l_i)[:, None]  # an empty context: zeros, not 0 / 0
     tl.store(out + q_at, acc / l_i, mask=has_q)
 
     if WEIGHTS:  # now they are: a score becomes its weight
         tl.debug_barrier()  # scores stored by other threads of the program must be visible
-        for start in range(0, tl.reduce(table_len, None, larger), TILE):
-            position = start + tl.arange(0, TILE).to(INDEX)
-            in_context = position < context_len[:, :, None]
-            at = weights + (head * weights_width)[:, :, None] + position
-            qk = tl.load(at, mask=in_context, other=float("-inf"))
-            tl.store(at, tl.exp2(qk - m_i) / l_i, mask=in_context)
+        for start in range(0, tl.reduce(table_len, 0, larger), TILE):
+            position = start + tl.arange(0, TILE)
+            seen = position < context_len
+            at = weights + (head * weights_width)[:, None] + position
+            qk = tl.load(at, mask=seen, other=float("-inf"))
+            tl.store(at, tl.exp2(qk - m_i[:, None]) / l_i, mask=seen)
 
 
 def paged_attention(
@@ -142,7 +159,7 @@ def paged_attention(
             query[rows],
             k_cache,
             v_cache,
-            block_tables[rows],
+            block_tables[rows][::queries],
             context_lens[rows],
             out[rows],
             None if weights is None else weights[rows],
@@ -185,7 +202,10 @@ def _launch(
 ) -> None:
     num_rows, num_heads, head_dim = query.shape
     block_size, num_kv_heads = k_cache.shape[1:3]
-    num_pairs = triton.cdiv(num_rows, queries) * num_kv_heads
+    num_pairs = len(block_tables) * num_kv_heads
+    table_lens = context_lens
+    if queries > 1:
+        table_lens = torch.stack([some.max() for some in context_lens.split(queries)])
     lanes = next_power_of_2(queries * (num_heads // num_kv_heads))
     dim = next_power_of_2(head_dim)
     if INTERPRETED:
@@ -196,14 +216,15 @@ def _launch(
     else:
         # One pair a program. Tensor cores want 16 lanes and 16 dims at least. A tile is 64
         # positions whatever the block size, so that small blocks fill it as well as large ones.
-        tile, pairs, lanes, dim = 64, 1, max(lanes, 16), max(dim, 16)
+        pairs, lanes, dim = 1, max(lanes, 16), max(dim, 16)
+        tile = min(max(2**14 // (dim * query.itemsize), 16), 64)
         dot = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}.get(query.dtype, tl.float32)
     launch(
         paged_attention_kernel,
         (triton.cdiv(num_pairs, pairs),),
-        query, k_cache, v_cache, block_tables, context_lens, out,
+        query, k_cache, v_cache, block_tables, table_lens, context_lens, out,
         out if weights is None else weights,  # never touched then, but a pointer is due
-        num_rows, num_pairs, block_tables.stride(0), longest,
+        len(block_tables), num_rows, block_tables.stride(0), longest,
         SCORE_SCALE=scale * math.log2(math.e),
         K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
         NUM_HEADS=num_heads, NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,

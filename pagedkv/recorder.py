@@ -14,6 +14,7 @@ from pagedkv.contiguous import ContiguousRegion, OutOfSlots
 from pagedkv.engine import Engine
 from pagedkv.events import AttentionComputed, BlockCopied, Event, SlotsWritten
 from pagedkv.evidence import attention_views, look_up
+from pagedkv.layout import split_position
 from pagedkv.lessons.base import Lesson, Words
 from pagedkv.memory_check import admission_check, append_check
 from pagedkv.model import MODEL_NAME, load_model
@@ -36,7 +37,7 @@ from pagedkv.trace.frame import (
     WhatIf,
     WorkedScore,
 )
-from pagedkv.trace.state import ContiguousView, ReservationView
+from pagedkv.trace.state import ContiguousView, ReservationView, State
 from pagedkv.vectors import VectorStore
 
 OnProgress = Callable[[int, str], None]
@@ -133,9 +134,13 @@ class Recorder:
         self._reserved_texts[name] = text
         return True
 
-    def drop_baseline(self) -> None:
-        """Take the contiguous strip off the screen."""
-        self._region = None
+    def has_reservation(self, name: str) -> bool:
+        """Whether the baseline took this request in."""
+        return name in self._reserved_texts
+
+    def state(self) -> State:
+        """The board as it is now, for a script that has to look at it."""
+        return take_snapshot(self.engine, self._history, self.waiting)
 
     # Acts: each is the engine's own, and what it announces goes into the next frame.
 
@@ -168,13 +173,9 @@ class Recorder:
 
     def execute(self, *names: str) -> None:
         """Run the model once over everything these requests have allocated but not stored."""
-        cache = self.engine.cache
-        counts = tuple(
-            InputCount(name, cache.manager.num_tokens(name) - cache.num_stored(name))
-            for name in names
-        )
-        total = sum(count.num_tokens for count in counts)
-        self._since.execution = ExecutionView(counts, total, TOKEN_BUDGET)
+        inputs = tuple(self._input_count(name) for name in names)
+        total = sum(count.num_tokens for count in inputs)
+        self._since.execution = ExecutionView(inputs, total, TOKEN_BUDGET)
         self.engine.execute(*names)
 
     def decode(self, name: str) -> bool:
@@ -195,12 +196,12 @@ class Recorder:
         keep_attention: bool = False,
         worked_score: WorkedScore | None = None,
         comparison: Comparison | None = None,
-        what_if: Callable[[Frame, Settings], WhatIf] | None = None,
+        what_if: WhatIf | None = None,
     ) -> None:
         """End a frame here, with the words that the lesson has for ``key``.
 
         ``keep_attention`` shows the last execution's attention again; a frame right after an
-        execution has it anyway. ``what_if`` draws a supposition from the finished state.
+        execution has it anyway. The text of ``what_if`` is a template like a caption's.
         """
         words = self._lesson.frames[key]
         draft = Frame(
@@ -212,7 +213,7 @@ class Recorder:
             state=take_snapshot(self.engine, self._history, self.waiting, self._written_now()),
             contiguous=self._contiguous_view(),
             lookup=self._lookups() if look_up_requests else None,
-            what_if=None,
+            what_if=what_if,
             attention=self._attention(keep_attention),
             check=self._since.check,
             execution=self._since.execution,
@@ -220,8 +221,6 @@ class Recorder:
             comparison=comparison,
             vector_ids=self._vectors.take(self.engine.cache, self._history),
         )
-        if what_if is not None:
-            draft = replace(draft, what_if=what_if(draft, self.settings))
         self._frames.append(self._tell(draft, words))
         self._since = _SinceFrame()
         self.on_progress(len(self._frames), words.title)
@@ -251,6 +250,16 @@ class Recorder:
         name = getattr(event, "request", None)
         text = self.engine.text(name) if isinstance(event, SlotsWritten) and name else ""
         self._history.note(event, text)
+
+    def _input_count(self, name: str) -> InputCount:
+        cache = self.engine.cache
+        first = cache.num_stored(name)
+        return InputCount(
+            request=name,
+            num_tokens=cache.manager.num_tokens(name) - first,
+            first_position=first,
+            first_offset=split_position(first, self.settings.block_size).offset,
+        )
 
     def _written_now(self) -> set[int]:
         """Flat slots that got new bytes since the last frame, by a write or by a copy."""
@@ -298,5 +307,14 @@ class Recorder:
 
     def _tell(self, draft: Frame, words: Words) -> Frame:
         caption = narrate(words.caption, draft, self.settings)
-        title = narrate(words.title, draft, self.settings)
-        return replace(draft, title=title.text, caption=caption.text, facts=caption.facts)
+        what_if = draft.what_if
+        if what_if is not None:
+            told = narrate(what_if.text, draft, self.settings)
+            what_if = replace(what_if, text=told.text, facts=told.facts)
+        return replace(
+            draft,
+            title=words.title,
+            caption=caption.text,
+            facts=caption.facts,
+            what_if=what_if,
+        )

@@ -29,8 +29,8 @@ FRAMES = {
     "in_place": Words(
         "Written in place, the table as before",
         "In each layer K and V of {state.requests[B].tokens[-1]:char} were written first, into the "
-        "{check.offset:ordinal} slot of P{state.requests[B].block_table[-1]}; then its query "
-        "attended. B's table still reads {state.requests[B].block_table:P}; "
+        "{execution.inputs[B].first_offset:ordinal} slot of "
+        "P{state.requests[B].block_table[-1]}; then its query attended. B's table still reads {state.requests[B].block_table:P}; "
         "{state.requests[B].num_stored:position} are stored now.",
     ),
     "selected": Words(
@@ -42,8 +42,9 @@ FRAMES = {
     ),
     "one_more": Words(
         "One more in place",
-        "Again the last block had room: position {check.position} went into the "
-        "{check.offset:ordinal} slot of P{state.requests[B].block_table[-1]}. "
+        "Again the last block had room: position {execution.inputs[B].first_position} went into "
+        "the {execution.inputs[B].first_offset:ordinal} slot of "
+        "P{state.requests[B].block_table[-1]}. "
         "{state.requests[B].num_stored:position} are stored, and the next output, "
         "{state.requests[B].pending_token:char}, is pending.",
     ),
@@ -142,10 +143,9 @@ def explain_refusal(stage: Recorder) -> None:
 
 def grow_in_place(stage: Recorder, in_detail: bool) -> None:
     """Process one input that fits into B's last block."""
-    stage.check_append("B")
     if in_detail:
-        stage.show("check_in_place")
         stage.check_append("B")
+        stage.show("check_in_place")
     stage.append("B")
     stage.execute("B")
     if in_detail:

@@ -35,7 +35,6 @@ def blocks_data(frame: Frame, roster: Roster) -> list[Data]:
 def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
     owners = _owners(block.block_id, frame.state.requests)
     tags = [f"{name}·L{logical}" for name, logical in owners]
-    note = _note(block, frame)
     return {
         "id": block.block_id,
         "ref": block.ref_count,
@@ -43,8 +42,9 @@ def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
         "changed": _ref_changed(block, frame) is not None,
         "owners": [[roster.index(name), logical] for name, logical in owners],
         "tags": tags,
-        "note": note,
-        "label": _block_label(block, tags, note),
+        "free": _place_in_line(block, frame),
+        "note": _note(block, frame),
+        "label": _block_label(block, tags),
         "slots": [
             _slot(slot, offset, vector, roster)
             for offset, (slot, vector) in enumerate(
@@ -89,13 +89,23 @@ def _ref_text(block: BlockView, frame: Frame) -> str:
 
 
 def _note(block: BlockView, frame: Frame) -> str:
+    """Say what is special about a block now: where it came from, or what a free one still holds."""
     if block.ref_count:
         return _origin(block.block_id, frame)
+    notes = []
+    if any(isinstance(e, BlockFreed) and e.block_id == block.block_id for e in frame.events):
+        notes.append(say("returned"))
+    if any(slot.state == "stale" for slot in block.slots):
+        notes.append(say("old_bytes"))
+    return " · ".join(notes)
+
+
+def _place_in_line(block: BlockView, frame: Frame) -> str:
+    """Say that a block is free, and of the next one to be given that it is."""
+    if block.ref_count:
+        return ""
     is_next = frame.state.free_blocks[:1] == (block.block_id,)
-    was_freed = any(
-        isinstance(event, BlockFreed) and event.block_id == block.block_id for event in frame.events
-    )
-    return say(("freed" if was_freed else "free") + ("_next" if is_next else ""))
+    return say("free_next" if is_next else "free")
 
 
 def _origin(block_id: int, frame: Frame) -> str:
@@ -108,9 +118,9 @@ def _origin(block_id: int, frame: Frame) -> str:
     return ""
 
 
-def _block_label(block: BlockView, tags: list[str], note: str) -> str:
+def _block_label(block: BlockView, tags: list[str]) -> str:
     if not block.ref_count:
-        return say("block_free", block=block.block_id, note=note)
+        return say("block_free", block=block.block_id)
     owners = ", ".join(tags)
     return say("block_used", block=block.block_id, ref=block.ref_count, owners=owners)
 

@@ -1,7 +1,7 @@
 """The proofs under the board: attention, look-ups, a worked score, a comparison, a what-if."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
@@ -31,22 +31,17 @@ def attention_data(frame: Frame, roster: Roster) -> list[Data] | None:
     """Describe each request's last query of this frame, in every layer; None if none attended."""
     if not frame.attention:
         return None
-    block_size = _block_size(frame)
     by_request: dict[str, list[AttentionView]] = {}
     for view in frame.attention:
         by_request.setdefault(view.request, []).append(view)
-    return [_last_query(views, roster, block_size) for views in by_request.values()]
+    return [_last_query(views, roster) for views in by_request.values()]
 
 
-def _block_size(frame: Frame) -> int:
-    return len(frame.state.blocks[0].slots) if frame.state.blocks else 1
-
-
-def _last_query(views: Sequence[AttentionView], roster: Roster, block_size: int) -> Data:
+def _last_query(views: Sequence[AttentionView], roster: Roster) -> Data:
     last = max(view.query_position for view in views)
     layers = sorted((v for v in views if v.query_position == last), key=lambda v: v.layer)
     view = layers[0]
-    runs = _runs(view.block_ids, block_size)
+    runs = _runs(view)
     blocks = say_count("block_count", len(runs))
     return {
         "r": roster.index(view.request),
@@ -59,11 +54,13 @@ def _last_query(views: Sequence[AttentionView], roster: Roster, block_size: int)
     }
 
 
-def _runs(block_ids: Sequence[int], block_size: int) -> list[list[int]]:
+def _runs(view: AttentionView) -> list[list[int]]:
     """Return [block, number of positions] in logical order."""
-    logical = [position // block_size for position in range(len(block_ids))]
-    grouped = groupby(zip(logical, block_ids, strict=True))
-    return [[block, len(list(members))] for (_, block), members in grouped]
+    starts = accumulate(view.positions_per_block, initial=0)
+    return [
+        [view.block_ids[start], count]
+        for start, count in zip(starts, view.positions_per_block, strict=False)
+    ]
 
 
 def _skipped(view: AttentionView) -> str:
@@ -75,10 +72,12 @@ def _skipped(view: AttentionView) -> str:
 
 def _layer(view: AttentionView) -> Data:
     weights, output = small(view.max_abs_error_weights), small(view.max_abs_error_output)
+    paged, dense = rounded(view.paged), rounded(view.dense)
     return {
         "layer": view.layer,
-        "paged": rounded(view.paged),
-        "dense": rounded(view.dense),
+        "paged": paged,
+        # Nearly always equal when rounded, and then sent once.
+        "dense": None if dense == paged else dense,
         "sums": [say("sums", sum=f"{total:.3f}") for total in view.paged.sum(axis=-1)],
         "error": say("errors", weights=weights, output=output),
     }
@@ -154,9 +153,7 @@ def comparison_data(comparison: Comparison | None) -> Data | None:
     if comparison is None:
         return None
     return {
-        "title": say(
-            "comparison", token=visible(comparison.token), position=comparison.position
-        ),
+        "title": say("comparison", token=visible(comparison.token), position=comparison.position),
         "position": comparison.position,
         "prompts": [[visible(token) for token in prompt] for prompt in comparison.prompts],
         "layers": [

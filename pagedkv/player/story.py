@@ -169,7 +169,9 @@ def check_data(check: Check | None, roster: Roster) -> Data | None:
     if check is None:
         return None
     steps = [say_count("check_inputs", check.num_inputs)]
-    if check.empty_in_last_block:
+    if check.copies:
+        steps.append(say("check_shared"))
+    elif check.empty_in_last_block:
         steps.append(say_count("check_fit", min(check.empty_in_last_block, check.num_inputs)))
     steps += [say_count("check_needs", check.needed), say("check_free", count=check.free)]
     return {

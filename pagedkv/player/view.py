@@ -10,11 +10,11 @@ Blocks and requests change little from frame to frame, so each distinct one stan
 import base64
 import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pagedkv.lessons.base import Lesson
+from pagedkv.events import RequestFinished
 from pagedkv.player.board import blocks_data, group_data, legend_data
 from pagedkv.player.contiguous import contiguous_data
 from pagedkv.player.evidence import (
@@ -37,12 +37,15 @@ from pagedkv.player.words import SCREEN
 from pagedkv.terms import TERMS
 from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
 
+if TYPE_CHECKING:
+    from pagedkv.lessons.base import Lesson
+
 Data = dict[str, Any]
 
 DENSE_TOLERANCE = 1e-5
 
 
-def player_data(trace: Trace, lesson: Lesson) -> Data:
+def player_data(trace: Trace, lesson: "Lesson") -> Data:
     """Return the view model of one lesson run; the same trace always gives the same data.
 
     ``key`` identifies the content: the player keeps its place when it is given equal data again.
@@ -96,7 +99,7 @@ class _Frames:
         self._trace, self._roster = trace, roster
         self._reader = CaptionReader(roster)
         self._ledger: list[Data] | None = None
-        self._seen: set[str] = set()
+        self._ended: set[str] = set()
         self.frames = [self._frame(frame) for frame in trace.frames]
 
     def _frame(self, frame: Frame) -> Data:
@@ -124,6 +127,8 @@ class _Frames:
     def _groups(self, frame: Frame) -> list[int | str | None]:
         """Per request of the roster: its group, words if it has ended, None if not there yet."""
         here = {request.name: request for request in frame.state.requests}
+        self._ended |= {e.request for e in frame.events if isinstance(e, RequestFinished)}
+        self._ended -= here.keys()
         groups: list[int | str | None] = []
         for name in self._roster.names:
             if name in here:
@@ -131,8 +136,7 @@ class _Frames:
                 group = group_data(here[name], frame, self._roster, prompt_length)
                 groups.append(self.groups.place(group))
             else:
-                groups.append(say("ended", request=name) if name in self._seen else None)
-        self._seen |= here.keys()
+                groups.append(say("ended", request=name) if name in self._ended else None)
         return groups
 
 

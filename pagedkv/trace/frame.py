@@ -47,10 +47,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class InputCount:
-    """How many positions of one request an execution processes."""
+    """How many positions of one request an execution processes, and where the first one goes."""
 
     request: str
     num_tokens: int
+    first_position: int
+    first_offset: int  # of its slot, within its block
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,7 @@ class WhatIf:
     """A supposition drawn on a strip of its own; never part of ``state``.
 
     ``title`` states the supposition, ``text`` what would go wrong, with ``facts`` as in a caption.
+    ``num_wrong`` counts the cells where it fails.
     """
 
     kind: str
@@ -174,6 +177,7 @@ class WhatIf:
     text: str
     facts: tuple[Fact, ...]
     cells: tuple[WhatIfCell, ...]
+    num_wrong: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,7 @@
+"""The entry for ``streamlit run app.py``: the pages, and what is made ready before the first visitor."""
+
+import streamlit as st
+
+from pages._warm_up import warm_up
+
+app = st.App("pages/course.py", lifespan=warm_up)

@@ -1,0 +1,87 @@
+"""The command line: list the lessons, or run one and print its trace.
+
+    python -m pagedkv lessons [--json]
+    python -m pagedkv trace LESSON [--block-size N] [--capacity N] [--prompt-length N] [--seed N]
+                                   [--json]
+
+Bad input ends with exit code 2 and one line that names the value and what would be right.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
+from pagedkv.recorder import record
+from pagedkv.settings import RANGES, Settings, SettingsError
+from pagedkv.trace.as_json import trace_to_dict
+from pagedkv.trace.as_text import trace_to_text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        text = print_lessons(options) if options.command == "lessons" else print_trace(options)
+    except (SettingsError, UnknownLessonError) as error:
+        print(f"pagedkv: {error}", file=sys.stderr)
+        return 2
+    print(text)
+    return 0
+
+
+def print_lessons(options: argparse.Namespace) -> str:
+    """The lessons in order, a line each, or as JSON."""
+    if options.json:
+        return json.dumps(
+            [
+                {
+                    "slug": lesson.slug,
+                    "order": lesson.order,
+                    "figure": lesson.figure,
+                    "title": lesson.title,
+                    "question": lesson.question,
+                    "takeaway": lesson.takeaway,
+                    "minutes": lesson.minutes,
+                }
+                for lesson in LESSONS
+            ],
+            ensure_ascii=False,
+            indent=2,
+        )
+    return "\n".join(f"{lesson.slug:22} {lesson.question}" for lesson in LESSONS)
+
+
+def print_trace(options: argparse.Namespace) -> str:
+    """One lesson's trace as text, or as JSON."""
+    lesson = find_lesson(options.lesson)
+    settings = Settings(**{name: getattr(options, name) for name in RANGES})
+    trace = record(lesson, settings)
+    if options.json:
+        return json.dumps(trace_to_dict(trace), ensure_ascii=False, allow_nan=False)
+    return trace_to_text(trace, lesson.title).rstrip()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pagedkv", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    lessons = commands.add_parser("lessons", help="list the lessons")
+    lessons.add_argument("--json", action="store_true", help="as JSON")
+    trace = commands.add_parser("trace", help="run a lesson and print its trace")
+    trace.add_argument("lesson", metavar="LESSON", help="a lesson's slug")
+    trace.add_argument("--json", action="store_true", help="as JSON")
+    defaults = Settings()
+    for name, allowed in RANGES.items():
+        trace.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=int,
+            default=getattr(defaults, name),
+            metavar="N",
+            help=f"{allowed[0]} to {allowed[-1]}, default {getattr(defaults, name)}",
+        )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

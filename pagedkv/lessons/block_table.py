@@ -1,0 +1,118 @@
+"""The block table: a request's order on one side, places in memory on the other."""
+
+from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.opening import b_and_c_after_one_execution
+from pagedkv.recorder import Recorder
+from pagedkv.suppositions import neighbours, suppose
+
+FRAMES = {
+    "start": Words(
+        "After one execution",
+        "B has {state.requests[B].num_stored:position} stored and C "
+        "{state.requests[C].num_stored}. Each request counts its own from zero on the left; on the "
+        "right are the blocks they lie in. Must a request's blocks be neighbours?",
+    ),
+    "start_alone": Words(
+        "After one execution",
+        "B has {state.requests[B].num_stored:position} stored. It counts them from zero on the "
+        "left; on the right are the blocks they lie in. Must they be neighbours?",
+    ),
+    "neighbours": Words(
+        "What if a request's blocks had to be neighbours?",
+        "Then growth would depend on who lives next door. As it is, B's "
+        "{len(state.requests[B].block_table):block} {len(state.requests[B].block_table):is|are} "
+        "{state.requests[B].block_table:P}, and any free block can be its next.",
+    ),
+    "if_neighbours": Words(
+        "if B's blocks had to be neighbours",
+        "B's next block would have to lie right behind its "
+        "{len(state.requests[B].block_table):block}, and there is C. B could not grow without "
+        "moving, though {state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free "
+        "elsewhere.",
+    ),
+    "tables": Words(
+        "The table keeps order and place apart",
+        "B's order is its own: its logical blocks lie in {state.requests[B].block_table:P}, "
+        "wherever there was room. C's lie in {state.requests[C].block_table:P}. Both indices, of "
+        "blocks and of offsets, begin at zero.",
+    ),
+    "tables_alone": Words(
+        "The table keeps order and place apart",
+        "B's order is its own: its logical blocks lie in {state.requests[B].block_table:P}, "
+        "wherever there was room. Both indices, of blocks and of offsets, begin at zero.",
+    ),
+    "divide": Words(
+        "Where is B's last position? First divide",
+        "Position {lookup[B$].position} divided by the block size {config.block_size} gives "
+        "{lookup[B$].logical_block}, remainder {lookup[B$].offset}: logical block "
+        "L{lookup[B$].logical_block}, the {lookup[B$].offset:ordinal} slot in it.",
+    ),
+    "read_table": Words(
+        "Then read one table entry",
+        "B's table maps L{lookup[B$].logical_block} to P{lookup[B$].block_id}, so the KV is in "
+        "P{lookup[B$].block_id} at offset {lookup[B$].offset}: slot {lookup[B$].flat_slot} of the "
+        "pool. What is stored there equals the dense copy that was grown separately.",
+    ),
+    "any_position": Words(
+        "Every position, one copy",
+        "Choose any stored cell: all {len(lookup)} look-ups end at a slot with the right K and V. "
+        "Left and right are two views of one copy. One table serves every layer and head, which "
+        "the picture leaves out.",
+    ),
+    "b_waits": Words(
+        "B does not fit",
+        "B's prompt of {check.num_inputs:position} needs {check.needed:block}; {check.free} of "
+        "{config.num_blocks} {check.free:is|are} free. B was not admitted.",
+    ),
+    "infeasible_b": Words(
+        "Not at these settings",
+        "The pool of {config.num_blocks:block} cannot hold B with its next input. More capacity or "
+        "a shorter prompt would show its table.",
+    ),
+    "infeasible_c": Words(
+        "Not at these settings",
+        "The pool of {config.num_blocks:block} cannot hold C beside B, so there is one table only. "
+        "More capacity or a shorter prompt would show both.",
+    ),
+}
+
+
+def script(stage: Recorder) -> None:
+    """Two requests after one execution; then one look-up, step by step."""
+    b_got_on = b_and_c_after_one_execution(stage)
+    if "B" not in stage.engine.requests:
+        stage.check_admission("B", stage.settings.prompt_length)
+        stage.show("b_waits")
+        stage.cannot_show("infeasible_b")
+        return
+    c_is_in = "C" in stage.engine.requests
+    stage.show("start" if c_is_in else "start_alone")
+    if c_is_in:
+        block_size = stage.settings.block_size
+        cells = neighbours(stage.state(), "B", block_size)
+        stage.show("neighbours", what_if=suppose("neighbours", "B", FRAMES["if_neighbours"], cells))
+    stage.show("tables" if c_is_in else "tables_alone", look_up_requests=True)
+    stage.show("divide", look_up_requests=True)
+    stage.show("read_table", look_up_requests=True)
+    stage.show("any_position", look_up_requests=True)
+    if not b_got_on:
+        stage.cannot_show("infeasible_b")
+    elif not c_is_in:
+        stage.cannot_show("infeasible_c")
+
+
+LESSON = Lesson(
+    slug="block-table",
+    order=2,
+    figure=2,
+    title="The block table",
+    question="B's blocks lie apart. How does the engine find position after position?",
+    takeaway=(
+        "Order lives in the block table, place in the pool. Divide the position by the block size, "
+        "read one table entry, and you have the slot."
+    ),
+    minutes=7,
+    in_engines_today=(),
+    frames=FRAMES,
+    script=script,
+)

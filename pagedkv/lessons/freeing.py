@@ -1,0 +1,139 @@
+"""Freeing: references are released, and a block returns when the last one is gone."""
+
+from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.opening import store
+from pagedkv.model.prompts import PASSAGE_D, PASSAGE_SHARED, prompt
+from pagedkv.recorder import Recorder
+
+FRAMES = {
+    "start": Words(
+        "Two answers, partly shared",
+        "R1 holds {state.requests[R1].block_table:P}, R2 holds {state.requests[R2].block_table:P}: "
+        "{state.totals.table_entries} table entries to {state.totals.blocks_in_use:block}. R1's "
+        "answer is complete. Which blocks come free?",
+    ),
+    "first_ended": Words(
+        "R1 ends, and what R2 uses stays",
+        "R1's own block went back to the free list. "
+        "P{events[RefCountChanged$].block_id}'s ref count went from "
+        "{events[RefCountChanged$].before} to {events[RefCountChanged$].after}: R2 still reads "
+        "{state.requests[R2].block_table:P}, so those stay.",
+    ),
+    "first_ended_no_own": Words(
+        "R1 ends, and everything stays",
+        "R1 had no block of its own. P{events[RefCountChanged$].block_id}'s ref count went from "
+        "{events[RefCountChanged$].before} to {events[RefCountChanged$].after}: R2 still reads "
+        "{state.requests[R2].block_table:P}.",
+    ),
+    "first_ended_nothing_shared": Words(
+        "R1 ends, and R2 is untouched",
+        "By now R1 and R2 shared nothing: P{events[BlockFreed].block_id} went back to the free "
+        "list, and R2 keeps {state.requests[R2].block_table:P}.",
+    ),
+    "second_ended": Words(
+        "R2 ends: all free, nothing erased",
+        "No table points to any block, so {state.totals.free_blocks:block} "
+        "{state.totals.free_blocks:is|are} free. Nothing is kept for later requests here, and "
+        "nothing is erased either: the old bytes lie there until someone overwrites them. "
+        "P{state.free_blocks[0]} is the next to be given.",
+    ),
+    "given_again": Words(
+        "D gets what came back",
+        "D needs {check.needed:block} for its {check.num_inputs:input} and got "
+        "{state.requests[D].block_table:P}, the blocks freed last first. What they still contain "
+        "is not D's: its slots are allocated and empty.",
+    ),
+    "overwritten": Words(
+        "Old KV is overwritten",
+        "D's {state.requests[D].num_stored:position} were written over what lay there. Elsewhere "
+        "old bytes remain, and no query ever reads them: no table leads there.",
+    ),
+    "two_savings": Words(
+        "Two savings, and a limit",
+        "Blocks save what a reservation would hold empty; sharing saves second copies. With "
+        "{state.totals.free_blocks:block} free, the scheduler can consider more requests. If all "
+        "of them keep growing, blocks run out all the same.",
+    ),
+    "prompt_waits": Words(
+        "The prompt does not fit",
+        "The prompt needs {events[RequestRefused].needed:block}; {events[RequestRefused].free} of "
+        "{events[RequestRefused].total} {events[RequestRefused].free:is|are} free.",
+    ),
+    "start_refused": Words(
+        "Two answers, and no block to go on with",
+        "R1 holds {state.requests[R1].block_table:P}, R2 holds {state.requests[R2].block_table:P}. "
+        "An input was refused for want of {events[RequestRefused].needed:block}. R1's answer ends "
+        "here. Which blocks come free?",
+    ),
+    "infeasible": Words(
+        "Not at these settings",
+        "With {config.num_blocks:block} something was refused on the way. More capacity or a "
+        "shorter prompt would let both answers go on before they end.",
+    ),
+}
+
+
+def script(stage: Recorder) -> None:
+    """Two answers end one after the other, and a new request moves in."""
+    length = stage.settings.prompt_length
+    if not store(stage, "R1", prompt(PASSAGE_SHARED, length)):
+        stage.show("prompt_waits")
+        stage.cannot_show("infeasible")
+        return
+    both_went_on = go_on_separately(stage)
+    stage.show("start" if both_went_on else "start_refused")
+    end_both(stage)
+    stage.check_admission("D", length)
+    stage.admit("D", prompt(PASSAGE_D, length))
+    stage.show("given_again")
+    stage.execute("D")
+    stage.show("overwritten")
+    stage.show("two_savings")
+    if not both_went_on:
+        stage.cannot_show("infeasible")
+
+
+def go_on_separately(stage: Recorder) -> bool:
+    """Fork, and process one own input each; say whether both could."""
+    stage.engine.fork("R1", "R2")
+    stage.engine.select("R2", rank=1)
+    went_on = [name for name in ("R1", "R2") if stage.append(name)]
+    if went_on:
+        stage.execute(*went_on)
+    return len(went_on) == 2
+
+
+def end_both(stage: Recorder) -> None:
+    """R1 first: its own block returns, shared ones stay; then R2."""
+    own, shared = own_and_shared(stage)
+    stage.engine.finish("R1")
+    if not shared:
+        stage.show("first_ended_nothing_shared")
+    else:
+        stage.show("first_ended" if own else "first_ended_no_own")
+    stage.engine.finish("R2")
+    stage.show("second_ended")
+
+
+def own_and_shared(stage: Recorder) -> tuple[bool, bool]:
+    """Whether R1 has blocks of its own, and whether it shares any."""
+    manager = stage.engine.cache.manager
+    counts = [manager.ref_count(block_id) for block_id in manager.block_table("R1")]
+    return 1 in counts, any(count > 1 for count in counts)
+
+
+LESSON = Lesson(
+    slug="freeing",
+    order=7,
+    figure=None,
+    title="Freeing",
+    question="One answer ends, the other goes on. Which blocks may be given to somebody else?",
+    takeaway=(
+        "A block is free when its last reference is gone, not before. Freeing erases nothing; "
+        "tables and context lengths are what keep old bytes out of every answer."
+    ),
+    minutes=5,
+    in_engines_today=(),
+    frames=FRAMES,
+    script=script,
+)

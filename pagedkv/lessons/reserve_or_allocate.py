@@ -1,0 +1,203 @@
+"""Reserve or allocate: the same memory handed out in one piece, and in blocks."""
+
+from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.opening import mixed_order, prompts, run_together, store
+from pagedkv.recorder import Recorder
+
+LONGEST_ANSWER = 14  # positions that B declares beyond its prompt, used or not
+
+FRAMES = {
+    "reserved": Words(
+        "One piece, reserved for the longest answer",
+        "B has {contiguous.reservations[B].stored:position} stored and may become "
+        "{contiguous.reservations[B].reserved} long, so that many were reserved, in one piece. Of "
+        "{contiguous.capacity_slots:position}, {contiguous.free_slots} "
+        "{contiguous.free_slots:is|are} left for anybody else.",
+    ),
+    "b_too_long": Words(
+        "One piece, and it is too small",
+        "B would reserve {events[RequestRefused$].needed:position} in one piece, for the longest "
+        "answer it might give; the memory has {events[RequestRefused$].total}. It is refused, "
+        "although its prompt has only {config.prompt_length:position}.",
+    ),
+    "c_waits": Words(
+        "C has to wait beside empty memory",
+        "C's {events[RequestRefused$].needed:input} would need as many positions in one piece, and "
+        "{contiguous.free_slots} {contiguous.free_slots:is|are} left. What B reserved and has not "
+        "stored cannot be given to C.",
+    ),
+    "c_fits": Words(
+        "C fits beside the reservation",
+        "C's {contiguous.reservations[C].stored:input} found room beside B's "
+        "{contiguous.reservations[B].reserved} reserved positions; {contiguous.free_slots} "
+        "{contiguous.free_slots:is|are} left.",
+    ),
+    "paged": Words(
+        "The same moment, in blocks",
+        "The same memory as {config.num_blocks:block} of {config.block_size:slot}. B holds "
+        "{state.requests[B].block_table:P}: {state.totals.allocated_slots} allocated, "
+        "{state.totals.stored_slots} stored, {state.totals.empty_slots} empty. The free list's "
+        "mixed order was set, as earlier requests would have left it.",
+    ),
+    "b_waits": Words(
+        "B does not fit into the blocks",
+        "In blocks, B's {check.num_inputs:input} "
+        "{check.num_inputs:needs|need} {check.needed:block}; {check.free} of {config.num_blocks} "
+        "{check.free:is|are} free. B is not admitted.",
+    ),
+    "check_c": Words(
+        "Check: enough blocks for C's input?",
+        "C's {check.num_inputs:input} {check.num_inputs:needs|need} {check.needed:block}; "
+        "{check.free} {check.free:is|are} free. How long C's answer will be is not asked: more "
+        "blocks can be given when it comes to that.",
+    ),
+    "c_waits_paged": Words(
+        "C waits here too",
+        "C's {events[RequestRefused$].needed:block} were not to be had: "
+        "{events[RequestRefused$].free} of {events[RequestRefused$].total} "
+        "{events[RequestRefused$].free:is|are} free. Nothing changed, and C waits.",
+    ),
+    "admitted": Words(
+        "Allocated is not stored",
+        "C was given {state.requests[C].block_table:P}: {state.totals.allocated_slots:slot} are "
+        "allocated now and {state.totals.free_slots} free. C has {state.requests[C].num_stored} "
+        "stored. Its slots get KV only when its input has passed through the model.",
+    ),
+    "check_b_fits": Words(
+        "Check: where does B's next input go?",
+        "B's last block, P{state.requests[B].block_table[-1]}, has "
+        "{check.empty_in_last_block:empty slot}. B's next input fits there and "
+        "needs {check.needed:more block}.",
+    ),
+    "check_b_new_block": Words(
+        "Check: where does B's next input go?",
+        "B's last block has {check.empty_in_last_block:empty slot}. Its next input needs "
+        "{check.needed:more block}, and {check.free} {check.free:is|are} free: "
+        "P{state.free_blocks[0]} is next.",
+    ),
+    "check_b_waits": Words(
+        "Check: B cannot go on yet",
+        "B's last block has {check.empty_in_last_block:empty slot}. Its next input needs "
+        "{check.needed:more block}, and {check.free} {check.free:is|are} free. B keeps what it has "
+        "and waits.",
+    ),
+    "executed_both": Words(
+        "One execution for both",
+        "The model processed {execution.inputs[B].num_tokens} + {execution.inputs[C].num_tokens} = "
+        "{execution.num_tokens:input} at once, within the budget of {execution.token_budget} an "
+        "execution, a limit apart from memory. B now has {state.requests[B].num_stored} stored, "
+        "C {state.requests[C].num_stored}: {state.totals.stored_slots} in all.",
+    ),
+    "executed_one": Words(
+        "One execution",
+        "The model processed {execution.num_tokens:input}, within the budget of "
+        "{execution.token_budget} an execution, a limit apart from memory. "
+        "{state.totals.stored_slots:position} are stored in all.",
+    ),
+    "waste": Words(
+        "Less waste, not none",
+        "{state.totals.empty_slots} of {state.totals.allocated_slots} allocated slots "
+        "{state.totals.empty_slots:is|are} empty, all in last blocks: fewer than "
+        "{config.block_size} a request, however long its answer may become. In one piece, B alone "
+        "held {contiguous.reservations[B].reserved} for {contiguous.reservations[B].stored} "
+        "stored.",
+    ),
+    "waste_paged_only": Words(
+        "Less waste, not none",
+        "{state.totals.empty_slots} of {state.totals.allocated_slots} allocated slots "
+        "{state.totals.empty_slots:is|are} empty, all in last blocks: fewer than "
+        "{config.block_size} a request, however long its answer may become.",
+    ),
+    "infeasible_b": Words(
+        "Not at these settings",
+        "B's reservation does not fit into {config.capacity:position} in one piece, so there is "
+        "nothing to compare with. More capacity or a shorter prompt would do.",
+    ),
+    "infeasible_c_fits": Words(
+        "Not at these settings",
+        "With {config.capacity:position}, C fits beside B's reservation, so nobody waits. Less "
+        "capacity or a longer prompt would show the difference.",
+    ),
+    "infeasible_c_waits": Words(
+        "Not at these settings",
+        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
+        "waits in blocks as well. More capacity, a shorter prompt or other blocks would do.",
+    ),
+}
+
+
+def script(stage: Recorder) -> None:
+    """The moment C arrives: refused beside a reservation, admitted into blocks."""
+    stage.open_pool(mixed_order(stage.settings.num_blocks))
+    prompt_b, prompt_c = prompts(stage)
+    b_is_in = store(stage, "B", prompt_b)
+    reasons = reserve(stage, prompt_b, prompt_c)
+    if not b_is_in:
+        stage.check_admission("B", len(prompt_b))
+        stage.show("b_waits")
+    else:
+        stage.show("paged")
+    c_is_in = allocate_for_c(stage, prompt_c)
+    if not c_is_in:
+        reasons.append("infeasible_c_waits")
+    if b_is_in:
+        go_on(stage, c_is_in)
+    if reasons:
+        stage.cannot_show(reasons[0])
+
+
+def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> list[str]:
+    """The baseline: B declares its longest answer. Returns what spoils the comparison."""
+    if not stage.reserve("B", prompt_b, len(prompt_b) + LONGEST_ANSWER):
+        stage.show("b_too_long")
+        return ["infeasible_b"]
+    stage.show("reserved")
+    if stage.reserve("C", prompt_c, len(prompt_c)):
+        stage.show("c_fits")
+        return ["infeasible_c_fits"]
+    stage.show("c_waits")
+    return []
+
+
+def allocate_for_c(stage: Recorder, prompt_c: str) -> bool:
+    """C asks for blocks for its input, and for nothing else."""
+    stage.check_admission("C", len(prompt_c))
+    stage.show("check_c")
+    if not stage.admit("C", prompt_c):
+        stage.show("c_waits_paged")
+        return False
+    stage.show("admitted")
+    return True
+
+
+def go_on(stage: Recorder, c_is_in: bool) -> None:
+    """B's own check, and one execution for whoever has inputs."""
+    fits = stage.check_append("B")
+    needs_block = stage.engine.cache.manager.blocks_needed_to_append("B") > 0
+    stage.show(
+        "check_b_fits" if not needs_block else "check_b_new_block" if fits else "check_b_waits"
+    )
+    b_goes_on = stage.append("B")
+    names = [name for name, has_inputs in (("B", b_goes_on), ("C", c_is_in)) if has_inputs]
+    if not names:
+        return
+    run_together(stage, names)
+    stage.show("executed_both" if len(names) > 1 else "executed_one")
+    stage.show("waste" if stage.has_reservation("B") else "waste_paged_only")
+
+
+LESSON = Lesson(
+    slug="reserve-or-allocate",
+    order=1,
+    figure=1,
+    title="Reserve or allocate?",
+    question="B may become long and has stored little. Can C join while B is still growing?",
+    takeaway=(
+        "Reserving for the longest answer ties up memory that may never be used. Blocks are given "
+        "for what is there; at most the end of each last block stays empty."
+    ),
+    minutes=8,
+    in_engines_today=(),
+    frames=FRAMES,
+    script=script,
+)

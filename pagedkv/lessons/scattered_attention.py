@@ -1,0 +1,133 @@
+"""Scattered attention: one query over blocks that lie apart, without gathering them."""
+
+from pagedkv.evidence import work_out_score
+from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.opening import b_and_c_after_one_execution
+from pagedkv.recorder import Recorder
+from pagedkv.suppositions import straight_on, suppose
+
+FRAMES = {
+    "asks": Words(
+        "B asks about its whole context",
+        "B's newest input, {state.requests[B].tokens[-1]:char} at position "
+        "{attention[B$].query_position}, brings its own query. It attends to "
+        "{attention[B$].context_length:position}: {attention[B$].query_position} earlier and its "
+        "own. They lie in {state.requests[B].block_table:P}.",
+    ),
+    "where_and_how_many": Words(
+        "The table says where, the context length how many",
+        "In logical order the kernel reads {attention[B$].positions_per_block} from "
+        "{state.requests[B].block_table:P}. Not read: {attention[B$].skipped_slots:empty slot} "
+        "past the context length, and {len(attention[B$].skipped_blocks):block} of C's.",
+    ),
+    "where_and_how_many_alone": Words(
+        "The table says where, the context length how many",
+        "In logical order the kernel reads {attention[B$].positions_per_block} from "
+        "{state.requests[B].block_table:P}. Not read: {attention[B$].skipped_slots:empty slot} "
+        "past the context length.",
+    ),
+    "score": Words(
+        "One score, worked out",
+        "The query asks, a key answers: the dot product of position "
+        "{worked_score.query_position}'s Q with position {worked_score.key_position}'s K, which "
+        "lies in P{worked_score.block_id}, scaled, then put through the softmax. The result is "
+        "how much of that position's V goes into the answer.",
+    ),
+    "one_softmax": Words(
+        "One softmax over all blocks",
+        "The weights of all {attention[B$].context_length:position} share one denominator and sum "
+        "to one, across {len(attention[B$].positions_per_block):block}; they are not normalised "
+        "block by block. Bar by bar they equal the dense reference, which knows no blocks.",
+    ),
+    "output": Words(
+        "The answer, and no copy made",
+        "Each V was weighted where it lies, in {state.requests[B].block_table:P}; nothing was "
+        "gathered into one piece first. The mixed output equals the dense one too: where the KV "
+        "lies does not change what attention means.",
+    ),
+    "straight_on": Words(
+        "What if the kernel ignored the table?",
+        "The context length alone is not enough. B's positions follow one another in its own "
+        "order; in memory, what follows P{state.requests[B].block_table[0]} is whatever happens "
+        "to lie there.",
+    ),
+    "if_straight_on": Words(
+        "if the kernel read straight on from B's first block",
+        "{what_if.num_wrong} of the {attention[B$].context_length:slot} read would not be B's: "
+        "another request's KV, or bytes nobody wrote, would be in B's answer.",
+    ),
+    "b_waits": Words(
+        "B does not fit",
+        "B's prompt of {check.num_inputs:position} needs {check.needed:block}; {check.free} of "
+        "{config.num_blocks} {check.free:is|are} free. B was not admitted.",
+    ),
+    "stuck": Words(
+        "No block is free",
+        "B's next input needs {check.needed:block}, and {check.free} {check.free:is|are} free. "
+        "B stays at {state.requests[B].num_stored:position}; what it attended to last is shown.",
+    ),
+    "infeasible": Words(
+        "Not at these settings",
+        "B cannot spread over one more block: the pool has {config.num_blocks:block}. More "
+        "capacity or a shorter prompt would show attention across all of them.",
+    ),
+}
+
+
+def script(stage: Recorder) -> None:
+    """Decode B into a new block, unseen; then look at the attention of that one query."""
+    feasible = b_and_c_after_one_execution(stage) and decode_into_new_block(stage)
+    if "B" not in stage.engine.requests:
+        stage.check_admission("B", stage.settings.prompt_length)
+        stage.show("b_waits")
+        stage.cannot_show("infeasible")
+        return
+    if not feasible:
+        stage.check_append("B")
+        stage.show("stuck", keep_attention=True)
+    look_at_attention(stage)
+    if not feasible:
+        stage.cannot_show("infeasible")
+
+
+def decode_into_new_block(stage: Recorder) -> bool:
+    """Decode B until it has taken one more block and stored in it; say if it could."""
+    needs_block = False
+    while not needs_block:
+        needs_block = stage.engine.cache.manager.blocks_needed_to_append("B") > 0
+        if not stage.decode("B"):
+            return False
+    return True
+
+
+def look_at_attention(stage: Recorder) -> None:
+    """The frames about B's last query."""
+    c_is_in = "C" in stage.engine.requests
+    last_layer = stage.engine.cache.config.num_layers - 1
+    stage.show("asks", keep_attention=True)
+    stage.show("where_and_how_many" if c_is_in else "where_and_how_many_alone", keep_attention=True)
+    score = work_out_score(stage.engine, "B", layer=last_layer)
+    stage.show("score", keep_attention=True, worked_score=score)
+    stage.show("one_softmax", keep_attention=True)
+    stage.show("output", keep_attention=True)
+    num_stored = stage.engine.cache.num_stored("B")
+    cells = straight_on(stage.state(), "B", num_stored, stage.settings.block_size)
+    what_if = suppose("straight-on", "B", FRAMES["if_straight_on"], cells)
+    stage.show("straight_on", keep_attention=True, what_if=what_if)
+
+
+LESSON = Lesson(
+    slug="scattered-attention",
+    order=4,
+    figure=4,
+    title="Scattered attention",
+    question="B's KV lies in blocks far apart. How can one query attend to all of it?",
+    takeaway=(
+        "The kernel follows the block table and stops at the context length. One softmax over all "
+        "blocks gives what contiguous attention gives, and nothing is gathered first."
+    ),
+    minutes=8,
+    in_engines_today=(),
+    frames=FRAMES,
+    script=script,
+)

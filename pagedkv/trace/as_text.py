@@ -1,0 +1,123 @@
+"""A trace as text, a frame at a time: the lesson for those who cannot or need not see the board.
+
+Everything on the screen is here in words: caption, tables, blocks with their slots, waiting
+requests, the sums of the ledger, and how close attention came to the dense reference.
+"""
+
+from collections.abc import Iterator
+
+from pagedkv.trace.frame import AttentionView, Frame, Trace, WhatIf
+from pagedkv.trace.state import BlockView, ContiguousView, RequestView, SlotView, Totals
+
+_VISIBLE = {" ": "␣", "\n": "↵"}
+_RULE = "-" * 72
+
+
+def trace_to_text(trace: Trace, title: str) -> str:
+    """The whole lesson; ``title`` is its name for people."""
+    settings, runtime = trace.settings, trace.runtime
+    lines = [
+        title,
+        f"block size {settings.block_size}, capacity {settings.capacity} positions = "
+        f"{settings.num_blocks} blocks ({settings.unusable_slots} slots unusable), "
+        f"prompt length {settings.prompt_length}",
+        f"computed by {runtime.backend} on {runtime.gpu or runtime.device}, {runtime.model}",
+    ]
+    if trace.infeasible:
+        lines.append(f"Note: {trace.infeasible}")
+    for frame in trace.frames:
+        lines += ["", *_frame(frame, len(trace.frames))]
+    return "\n".join(lines) + "\n"
+
+
+def _frame(frame: Frame, num_frames: int) -> Iterator[str]:
+    yield _RULE
+    yield f"{frame.index + 1} of {num_frames}: {frame.title}"
+    yield frame.caption
+    if frame.what_if:
+        yield from _what_if(frame.what_if)
+    if frame.contiguous:
+        yield from _contiguous(frame.contiguous)
+    yield from map(_request, frame.state.requests)
+    if frame.state.waiting:
+        yield f"  waiting: {', '.join(frame.state.waiting)}"
+    yield from map(_block, frame.state.blocks)
+    yield from _ledger(frame.state.totals)
+    if frame.lookup:
+        worst = max(max(view.max_abs_error_k, view.max_abs_error_v) for view in frame.lookup)
+        yield (
+            f"  look-up: all {len(frame.lookup)} stored positions found; K and V differ from the "
+            f"dense copy by at most {worst:.1e}"
+        )
+    yield from _attention(frame.attention or ())
+
+
+def _request(request: RequestView) -> str:
+    table = ", ".join(f"L{i}→P{block_id}" for i, block_id in enumerate(request.block_table))
+    text = "".join(map(_visible, request.tokens))
+    pending = f", next input {_visible(request.pending_token)}" if request.pending_token else ""
+    return (
+        f"  {request.name} “{text}”: {request.num_stored} of {request.num_tokens} stored, "
+        f"table {table or 'empty'}{pending}"
+    )
+
+
+def _block(block: BlockView) -> str:
+    owners = ", ".join(block.slots[0].owners) or "nobody"
+    slots = " ".join(map(_slot, block.slots))
+    return f"  P{block.block_id} [{slots}] ref {block.ref_count}, {owners}"
+
+
+def _slot(slot: SlotView) -> str:
+    token = _visible(slot.token or "?")
+    text = {
+        "free": "·",
+        "stale": f"~{token}{slot.position}~",
+        "empty": f"({slot.position})",
+        "stored": f"{token}{slot.position}",
+    }[slot.state]
+    return f"*{text}*" if slot.written_now else text
+
+
+def _ledger(totals: Totals) -> Iterator[str]:
+    yield (
+        f"  pool: {totals.free_blocks} free + {totals.blocks_in_use} in use = "
+        f"{totals.free_blocks + totals.blocks_in_use} blocks"
+    )
+    yield (
+        f"  slots: {totals.stored_slots} stored + {totals.empty_slots} empty = "
+        f"{totals.allocated_slots} allocated"
+    )
+
+
+def _contiguous(view: ContiguousView) -> Iterator[str]:
+    for reservation in view.reservations:
+        yield (
+            f"  in one piece: {reservation.request} reserved {reservation.reserved} of "
+            f"{view.capacity_slots}, {reservation.stored} stored"
+        )
+    refused = f"; refused: {', '.join(view.refused)}" if view.refused else ""
+    yield f"  in one piece: {view.free_slots} left{refused}"
+
+
+def _what_if(what_if: WhatIf) -> Iterator[str]:
+    yield f"  What {what_if.title}: {what_if.text}"
+    cells = " ".join(
+        f"P{cell.block_id}.{cell.offset}{'!' if cell.wrong else ''}" for cell in what_if.cells
+    )
+    yield f"  slots in question (! = wrong): {cells}"
+
+
+def _attention(views: tuple[AttentionView, ...]) -> Iterator[str]:
+    for name in dict.fromkeys(view.request for view in views):
+        last = [view for view in views if view.request == name][-1]
+        weights = ", ".join(f"{weight:.2f}" for weight in last.paged[0])
+        yield (
+            f"  attention of {name}, position {last.query_position}, layer {last.layer}, head 0: "
+            f"{weights}; sum {last.paged[0].sum():.2f}, "
+            f"largest difference to dense {last.max_abs_error_weights:.1e}"
+        )
+
+
+def _visible(token: str) -> str:
+    return _VISIBLE.get(token, token)

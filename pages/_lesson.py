@@ -1,0 +1,69 @@
+"""The page of a lesson, from top to bottom."""
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from pagedkv.lessons import LESSONS
+from pagedkv.lessons.base import Lesson
+from pages._panels import show_panels
+from pages._player import show_player
+from pages._runs import lesson_run
+from pages._settings import show_settings
+from pages._view import arrive
+
+
+def show_lesson(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
+    """Draw the lesson at the settings that the learner has chosen or arrived with."""
+    arrival = arrive(lesson.slug)
+    show_heading(lesson)
+    settings = show_settings(lesson)
+    run = lesson_run(lesson, settings)
+    show_notices(arrival.notices(settings, len(run.trace.frames)), run.trace.infeasible)
+    show_player(lesson, settings, run, arrival)
+    show_words(lesson)
+    show_panels(lesson, settings)
+    show_neighbours(lesson, pages)
+
+
+def show_heading(lesson: Lesson) -> None:
+    """The title, and beside it what to watch for."""
+    with st.container(key="heading", horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.title(lesson.title, anchor=False, width="content")
+        st.markdown(lesson.question, width="stretch")
+
+
+def show_notices(notices: tuple[str, ...], infeasible: str | None) -> None:
+    """What of the address was replaced, and why these settings cannot show the lesson's point."""
+    for notice in notices:
+        st.warning(notice, icon=":material/link_off:")
+    if infeasible is not None:
+        st.warning(infeasible, icon=":material/do_not_disturb_on:")
+
+
+def show_words(lesson: Lesson) -> None:
+    """What to remember, and how engines in use do it."""
+    st.subheader("To remember", anchor=False)
+    st.markdown(lesson.takeaway)
+    if lesson.in_engines_today:
+        st.subheader("In engines today", anchor=False)
+    for note in lesson.in_engines_today:
+        st.markdown(f"- {note.text} *({note.as_of})*")
+
+
+def show_neighbours(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
+    """The way to the lesson before and the lesson after."""
+    place = LESSONS.index(lesson)
+    with st.container(key="neighbours", horizontal=True, horizontal_alignment="distribute"):
+        if place > 0:
+            before = LESSONS[place - 1]
+            st.page_link(pages[before.slug], label=before.title, icon=":material/arrow_back:")
+        else:
+            st.page_link(pages[""], label="Start", icon=":material/arrow_back:")
+        if place + 1 < len(LESSONS):
+            after = LESSONS[place + 1]
+            st.page_link(
+                pages[after.slug],
+                label=after.title,
+                icon=":material/arrow_forward:",
+                icon_position="right",
+            )

@@ -1,0 +1,36 @@
+"""The player as a Streamlit component: registered once, moved in the browser, no round trip."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pagedkv.lessons.base import Lesson
+from pagedkv.player import player_css, player_js
+from pagedkv.settings import Settings
+from pages._permalink import QUERY_NAMES, nearest_step, query_of
+from pages._runs import LessonRun
+from pages._view import Arrival
+
+ADAPTER = Path(__file__).with_name("_adapter.js").read_text(encoding="utf-8")
+
+# Text with line breaks is taken as source; a single line could be taken for a file's path.
+_mount = st.components.v2.component(
+    "pagedkv_player", js=f"\n{player_js()}\n{ADAPTER}\n", css=f"\n{player_css()}\n"
+)
+
+
+def show_player(lesson: Lesson, settings: Settings, run: LessonRun, arrival: Arrival) -> None:
+    """Draw the player. On reruns the board stays mounted and keeps its frame."""
+    step, _ = nearest_step(arrival.asked_for.step, len(run.trace.frames))
+    _mount(
+        key=f"player-{lesson.slug}",
+        data={
+            "lesson": run.data,
+            "arrival": {
+                "number": arrival.number,
+                "index": step,
+                "present": arrival.asked_for.present,
+            },
+            "address": {"names": QUERY_NAMES, "settings": query_of(settings)},
+        },
+    )
