@@ -30,8 +30,9 @@ FRAMES = {
     "if_both_write": Words(
         "if both wrote into the shared block",
         "R1's {state.requests[R1].pending_token:char} and R2's "
-        "{state.requests[R2].pending_token:char} would both go to position "
-        "{what_if.cells[0].position}.",
+        "{state.requests[R2].pending_token:char} are both to be position "
+        "{state.requests[R1].num_tokens}, so both would land in one slot. Whoever wrote last would "
+        "have replaced the other's KV.",
     ),
     "check_copy": Words(
         "Check: an empty slot is not enough",

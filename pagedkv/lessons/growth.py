@@ -30,7 +30,8 @@ FRAMES = {
         "Written in place, the table as before",
         "In each layer K and V of {state.requests[B].tokens[-1]:char} were written first, into the "
         "{execution.inputs[B].first_offset:ordinal} slot of "
-        "P{state.requests[B].block_table[-1]}; then its query attended. B's table still reads {state.requests[B].block_table:P}; "
+        "P{state.requests[B].block_table[-1]}; then its query attended. B's table still reads "
+        "{state.requests[B].block_table:P}; "
         "{state.requests[B].num_stored:position} are stored now.",
     ),
     "selected": Words(
