@@ -1,4 +1,4 @@
-"""The entry for ``streamlit run app.py``: the pages, and what is made ready before the first visitor."""
+"""The entry for ``streamlit run app.py``: the pages, and what is ready before the first visitor."""
 
 import streamlit as st
 

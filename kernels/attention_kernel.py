@@ -46,8 +46,8 @@ def paged_attention_kernel(
     first_pair = tl.program_id(0).to(INDEX) * PAIRS
 
     # A pair, one table and one KV head, names K and V that are read once for all who need them.
-    # Those are its lanes: a query head of one of the rows with that table. All axes are padded to
-    # powers of two, and what is padding is masked in every load and store.
+    # Those are its lanes: the query heads of that KV head in each row with that table. All axes
+    # are padded to powers of two, and what is padding is masked in every load and store.
     lane = tl.arange(0, PAIRS * LANES).to(INDEX)
     pair, lane = first_pair + lane // LANES, lane % LANES
     row = pair // NUM_KV_HEADS * QUERIES + lane // GROUP_SIZE
@@ -148,18 +148,19 @@ def paged_attention(
     weights: torch.Tensor | None,
 ) -> torch.Tensor:
     """Launch; ``weights`` ``[rows, heads, longest]`` fp32, all zero, is filled if given."""
+    # Small inputs that are only read are laid out for the kernel; the caches stay as they are.
     query, context_lens = query.contiguous(), context_lens.contiguous()
     if block_tables.stride(1) != 1:
         block_tables = block_tables.contiguous()
     # The interpreter holds bf16 as integers and truncates what it rounds to them; torch rounds.
-    rounded = torch.float32 if INTERPRETED and query.dtype == torch.bfloat16 else query.dtype
-    out = torch.empty_like(query, dtype=rounded)  # [rows, heads, head_dim]
-    for rows, queries in _launches(block_tables):
+    dtype = torch.float32 if INTERPRETED and query.dtype == torch.bfloat16 else query.dtype
+    out = torch.empty_like(query, dtype=dtype)  # [rows, heads, head_dim]
+    for rows, queries in _launches(block_tables, context_lens, k_cache.shape[1]):
         _launch(
             query[rows],
             k_cache,
             v_cache,
-            block_tables[rows][::queries],
+            block_tables[rows],
             context_lens[rows],
             out[rows],
             None if weights is None else weights[rows],
@@ -170,19 +171,25 @@ def paged_attention(
     return out.to(query.dtype)
 
 
-def _launches(block_tables: torch.Tensor) -> Iterator[tuple[slice, int]]:
-    """Which rows go into one launch, and how many of them share a table.
+def _launches(
+    block_tables: torch.Tensor, context_lens: torch.Tensor, block_size: int
+) -> Iterator[tuple[slice, int]]:
+    """Which rows go into one launch, and how many of them at a time share a table.
 
     A GPU takes all rows at once, each with its own table. The interpreter's time grows with the
-    numbers loaded, so where few tables serve many rows, as when a prompt's positions attend, each
-    run of rows with one table is a launch that loads their K and V once.
+    numbers loaded, so where a few tables serve many rows, as they do when a prompt's positions
+    attend, each run of rows is a launch that loads the K and V of its table once. In a run every
+    row's table is the beginning of the next row's.
     """
     num_rows = len(block_tables)
     if INTERPRETED:
-        differs = (block_tables[1:] != block_tables[:-1]).any(1)  # [rows - 1] from the row before
-        starts = [0, *(differs.nonzero()[:, 0] + 1).tolist(), num_rows]
-        if 8 * (len(starts) - 1) <= num_rows:
-            for start, stop in zip(starts, starts[1:]):
+        logical = torch.arange(block_tables.shape[1], device=context_lens.device)
+        unused = logical * block_size >= context_lens[:-1, None]  # [rows - 1, max_blocks]
+        continues = ((block_tables[1:] == block_tables[:-1]) | unused).all(1)
+        continues &= context_lens[1:] >= context_lens[:-1]  # [rows - 1], of the row before
+        starts = [0, *((~continues).nonzero()[:, 0] + 1).tolist()]
+        if len(starts) * 8 <= num_rows:
+            for start, stop in zip(starts, [*starts[1:], num_rows], strict=True):
                 yield slice(start, stop), min(stop - start, 64)
             return
     yield slice(0, num_rows), 1
@@ -200,35 +207,51 @@ def _launch(
     scale: float,
     queries: int,
 ) -> None:
+    """Start the kernel for rows of which ``queries`` at a time share the last one's table."""
     num_rows, num_heads, head_dim = query.shape
-    block_size, num_kv_heads = k_cache.shape[1:3]
-    num_pairs = len(block_tables) * num_kv_heads
+    _, block_size, num_kv_heads, _ = k_cache.shape
     table_lens = context_lens
     if queries > 1:
-        table_lens = torch.stack([some.max() for some in context_lens.split(queries)])
-    lanes = next_power_of_2(queries * (num_heads // num_kv_heads))
-    dim = next_power_of_2(head_dim)
-    if INTERPRETED:
-        # A tile reaches over the longest context, within reason, and over as many pairs as fit.
-        tile = min(next_power_of_2(longest), 64)
-        pairs = min(next_power_of_2(num_pairs), max(INTERPRETED_TILE // (tile * max(dim, lanes)), 1))
-        dot = tl.float16 if query.dtype == torch.float16 else tl.float32
-    else:
-        # One pair a program. Tensor cores want 16 lanes and 16 dims at least. A tile is 64
-        # positions whatever the block size, so that small blocks fill it as well as large ones.
-        pairs, lanes, dim = 1, max(lanes, 16), max(dim, 16)
-        tile = min(max(2**14 // (dim * query.itemsize), 16), 64)
-        dot = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}.get(query.dtype, tl.float32)
+        last = torch.arange(queries, num_rows + queries, queries, device=query.device)
+        last = last.clamp(max=num_rows) - 1
+        block_tables, table_lens = block_tables[last], context_lens[last]
+    num_pairs = len(block_tables) * num_kv_heads
+    tile_sizes = _tile_sizes(query, num_pairs, queries * (num_heads // num_kv_heads), longest)
     launch(
         paged_attention_kernel,
-        (triton.cdiv(num_pairs, pairs),),
+        (triton.cdiv(num_pairs, tile_sizes["PAIRS"]),),
         query, k_cache, v_cache, block_tables, table_lens, context_lens, out,
         out if weights is None else weights,  # never touched then, but a pointer is due
         len(block_tables), num_rows, block_tables.stride(0), longest,
         SCORE_SCALE=scale * math.log2(math.e),
         K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
         NUM_HEADS=num_heads, NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
-        BLOCK_SIZE=block_size, QUERIES=queries,
-        PAIRS=pairs, LANES=lanes, TILE=tile, DIM=dim,
-        DOT=dot, INDEX=INDEX, WEIGHTS=weights is not None,
+        BLOCK_SIZE=block_size, QUERIES=queries, **tile_sizes,
+        DOT=_dot_type(query.dtype), INDEX=INDEX, WEIGHTS=weights is not None,
     )  # fmt: skip
+
+
+def _tile_sizes(query: torch.Tensor, num_pairs: int, lanes: int, longest: int) -> dict[str, int]:
+    lanes, dim = next_power_of_2(lanes), next_power_of_2(query.shape[-1])
+    if INTERPRETED:
+        # As few programs with as few rounds as possible: a tile reaches over the longest context,
+        # within reason, and over as many pairs as fit.
+        tile = min(next_power_of_2(longest), 256)
+        room = max(INTERPRETED_TILE // (tile * max(dim, lanes)), 1)
+        return {"PAIRS": min(next_power_of_2(num_pairs), room), "LANES": lanes, "TILE": tile,
+                "DIM": dim}  # fmt: skip
+    # One pair a program, as many programs as there are. Tensor cores want 16 lanes and 16 dims at
+    # least. A tile of K is 64 positions or 16 KiB, whichever is less, whatever the block size:
+    # small blocks fill it as well as large ones.
+    lanes, dim = max(lanes, 16), max(dim, 16)
+    tile = min(max(2**14 // (dim * query.itemsize), 16), 64)
+    return {"PAIRS": 1, "LANES": lanes, "TILE": tile, "DIM": dim}
+
+
+def _dot_type(dtype: torch.dtype) -> tl.dtype:
+    """The type of the two products' inputs; their sums are fp32 in any case."""
+    if dtype == torch.float16:
+        return tl.float16
+    if dtype == torch.bfloat16 and not INTERPRETED:  # interpreted, it would multiply bit patterns
+        return tl.bfloat16
+    return tl.float32

@@ -20,11 +20,20 @@ import os
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TypedDict
 
 import torch
 
 DEVICES = ("auto", "cuda", "cpu")
 BACKENDS = ("auto", "triton", "torch")
+
+
+class Runtime(TypedDict):
+    """What the app prints beside every number."""
+
+    device: str  # "cuda" or "cpu"
+    backend: str  # "triton-cuda", "triton-interpreter" or "torch"
+    gpu: str | None  # the GPU's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +76,8 @@ def choose() -> Choice:
     return Choice(device, has_triton=True, interpreted=_triton_interprets())
 
 
-def runtime() -> dict[str, str | None]:
-    """Say what produces the numbers of this process, for the screen and for traces.
-
-    Returns ``{"device": "cuda" | "cpu", "backend": "triton-cuda" | "triton-interpreter" | "torch",
-    "gpu": its name or None}``.
-    """
+def runtime() -> Runtime:
+    """Say what produces the numbers of this process, for the screen and for traces."""
     gpu = torch.cuda.get_device_name() if CHOICE.device == "cuda" else None
     return {"device": CHOICE.device, "backend": CHOICE.backend, "gpu": gpu}
 
@@ -93,7 +98,8 @@ def _wanted_device() -> str:
 
 
 def _ask_for_the_interpreter() -> None:
-    if "triton" in sys.modules and not _triton_interprets():
+    already_imported = sys.modules.get("triton") is not None
+    if already_imported and not _triton_interprets():
         raise RuntimeError(
             "triton was imported before kernels and without TRITON_INTERPRET=1, so it can only "
             "compile, and the kernels are to run on the CPU; import kernels first, or set "

@@ -5,11 +5,10 @@ kernel itself cannot refuse: a wrong block id there reads or overwrites whatever
 address. To look at ids and lengths the host waits for the device to deliver them.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
-
-from kernels.backend import CHOICE
 
 CACHE_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 MAX_HEAD_DIM = 256
@@ -27,8 +26,8 @@ def check_write_slots(
     """Refuse rows that do not have the cache's shape and slots that the pool does not have."""
     _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
     num_blocks, block_size, num_kv_heads, head_dim = k_cache.shape
-    num_tokens = len(slot_mapping) if slot_mapping.dim() else 0
     _check_tensor("slot_mapping", slot_mapping, "[tokens]", (None,), torch.int64, k_cache.device)
+    num_tokens = len(slot_mapping)
     for name, rows in (("k", k), ("v", v)):
         _check_tensor(
             name,
@@ -39,9 +38,8 @@ def check_write_slots(
             k_cache.device,
         )
     num_slots = num_blocks * block_size
-    slots = slot_mapping.tolist()
     seen: set[int] = set()
-    for token, slot in enumerate(slots):
+    for token, slot in enumerate(slot_mapping.tolist()):
         if not -1 <= slot < num_slots:
             raise ValueError(
                 f"slot_mapping[{token}] is {slot}; the pool has {num_slots} slots, "
@@ -65,7 +63,7 @@ def check_copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: Pairs
         (4, 5),
     )
     if not isinstance(pairs, torch.Tensor):
-        pairs = torch.tensor(pairs, dtype=torch.int64, device=k_cache.device).reshape(-1, 2)
+        pairs = _as_tensor(pairs, k_cache.device)
     _check_tensor("pairs", pairs, "[n, 2]", (None, 2), None, k_cache.device)
     if pairs.dtype not in (torch.int32, torch.int64):
         raise ValueError(f"pairs is {pairs.dtype}; it must be torch.int32 or torch.int64")
@@ -79,6 +77,7 @@ def check_paged_attention(
     v_cache: torch.Tensor,
     block_tables: torch.Tensor,
     context_lens: torch.Tensor,
+    scale: float | None,
 ) -> int:
     """Refuse what does not fit; return the longest context length (0 without rows)."""
     _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
@@ -103,6 +102,9 @@ def check_paged_attention(
     shape = f"[rows = {rows}]"
     _check_tensor("context_lens", context_lens, shape, (rows,), torch.int32, device)
 
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale is {scale}; it must be a finite number, or None")
+
     lengths = context_lens.tolist()
     room = block_tables.shape[1] * block_size
     for row, length in enumerate(lengths):
@@ -118,17 +120,18 @@ def check_paged_attention(
 def _check_caches(
     k_cache: torch.Tensor, v_cache: torch.Tensor, shape: str, dims: tuple[int, ...]
 ) -> None:
+    if not isinstance(k_cache, torch.Tensor):
+        raise ValueError(f"k_cache is {k_cache!r}; it must be a tensor {shape}")
     if k_cache.dim() not in dims:
         raise ValueError(f"k_cache has shape {list(k_cache.shape)}; it must be {shape}")
     if k_cache.dtype not in CACHE_DTYPES:
         allowed = ", ".join(str(dtype) for dtype in CACHE_DTYPES)
         raise ValueError(f"k_cache is {k_cache.dtype}; it must be one of {allowed}")
-    for axis, size in zip(("block_size", "num_kv_heads", "head_dim"), k_cache.shape[-3:]):
-        if size < 1:
-            raise ValueError(f"k_cache has {axis} {size}; it must be at least 1")
-    if k_cache.shape[-1] > MAX_HEAD_DIM:
+    block_size, num_kv_heads, head_dim = k_cache.shape[-3:]
+    if min(block_size, num_kv_heads, head_dim) < 1 or head_dim > MAX_HEAD_DIM:
         raise ValueError(
-            f"k_cache has head_dim {k_cache.shape[-1]}; it must be at most {MAX_HEAD_DIM}"
+            f"k_cache has shape {list(k_cache.shape)}; block_size and num_kv_heads must be at "
+            f"least 1 and head_dim in 1..{MAX_HEAD_DIM}"
         )
     shape = f"{list(k_cache.shape)} like k_cache"
     _check_tensor("v_cache", v_cache, shape, k_cache.shape, k_cache.dtype, k_cache.device)
@@ -143,8 +146,10 @@ def _check_tensor(
     device: torch.device,
 ) -> None:
     """Compare with ``sizes`` (None: any); ``shape`` is how the message spells them."""
+    if not isinstance(tensor, torch.Tensor):
+        raise ValueError(f"{name} is {tensor!r}; it must be a tensor {shape}")
     fits = tensor.dim() == len(sizes) and all(
-        wanted is None or size == wanted for size, wanted in zip(tensor.shape, sizes)
+        wanted is None or size == wanted for size, wanted in zip(tensor.shape, sizes, strict=True)
     )
     if not fits:
         raise ValueError(f"{name} has shape {list(tensor.shape)}; it must be {shape}")
@@ -152,6 +157,15 @@ def _check_tensor(
         raise ValueError(f"{name} is {tensor.dtype}; it must be {dtype}")
     if tensor.device != device:
         raise ValueError(f"{name} is on {tensor.device}; it must be on {device}, like k_cache")
+
+
+def _as_tensor(pairs: Sequence[tuple[int, int]], device: torch.device) -> torch.Tensor:
+    if not pairs:
+        return torch.empty((0, 2), dtype=torch.int64, device=device)
+    try:
+        return torch.tensor(pairs, device=device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"pairs is {pairs!r}; it must be pairs of block ids") from error
 
 
 def _check_block_ids(pairs: list[list[int]], num_blocks: int) -> None:

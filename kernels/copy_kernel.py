@@ -36,13 +36,13 @@ def copy_blocks_kernel(
     head, dim = element // HEAD_DIM % NUM_KV_HEADS, element % HEAD_DIM
 
     inside = offset * K_STRIDES[2] + head * K_STRIDES[3] + dim * K_STRIDES[4]
-    k_from = layer * K_STRIDES[0] + source * K_STRIDES[1] + inside
-    k_to = layer * K_STRIDES[0] + destination * K_STRIDES[1] + inside
+    inside = layer * K_STRIDES[0] + inside
+    k_from, k_to = inside + source * K_STRIDES[1], inside + destination * K_STRIDES[1]
     v_from, v_to = k_from, k_to
     if V_STRIDES != K_STRIDES:
         inside = offset * V_STRIDES[2] + head * V_STRIDES[3] + dim * V_STRIDES[4]
-        v_from = layer * V_STRIDES[0] + source * V_STRIDES[1] + inside
-        v_to = layer * V_STRIDES[0] + destination * V_STRIDES[1] + inside
+        inside = layer * V_STRIDES[0] + inside
+        v_from, v_to = inside + source * V_STRIDES[1], inside + destination * V_STRIDES[1]
     tl.store(k_cache + k_to, tl.load(k_cache + k_from, mask=mask, other=0.0), mask=mask)
     tl.store(v_cache + v_to, tl.load(v_cache + v_from, mask=mask, other=0.0), mask=mask)
 

@@ -6,6 +6,7 @@ them, and left at ``None`` it is what the process chose (``kernels.backend``).
 """
 
 from types import ModuleType
+from typing import Literal, overload
 
 import torch
 
@@ -36,8 +37,8 @@ def write_slots(
     Raises ``ValueError``, with nothing written, for a shape, dtype, device or ``backend`` that does
     not fit, a slot outside the pool, or one slot given to two tokens.
     """
-    implementation = _implementation(backend, k_cache)
     checks.check_write_slots(k, v, k_cache, v_cache, slot_mapping)
+    implementation = _implementation(backend, k_cache)
     if len(slot_mapping):
         implementation.write_slots(k, v, k_cache, v_cache, slot_mapping)
 
@@ -59,10 +60,38 @@ def copy_blocks(
     Raises ``ValueError``, with nothing written, for a shape, dtype, device or ``backend`` that does
     not fit, an id outside the pool, or a destination that occurs twice or is also a source.
     """
-    implementation = _implementation(backend, k_cache)
     pairs = checks.check_copy_blocks(k_cache, v_cache, pairs)
+    implementation = _implementation(backend, k_cache)
     if len(pairs) and k_cache.numel():
         implementation.copy_blocks(k_cache, v_cache, pairs)
+
+
+@overload
+def paged_attention(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    *,
+    scale: float | None = None,
+    return_weights: Literal[False] = False,
+    backend: str | None = None,
+) -> torch.Tensor: ...
+
+
+@overload
+def paged_attention(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    *,
+    scale: float | None = None,
+    return_weights: Literal[True],
+    backend: str | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]: ...
 
 
 @torch.no_grad()
@@ -93,14 +122,17 @@ def paged_attention(
     Raises ``ValueError`` for a shape, dtype, device or ``backend`` that does not fit, a context
     longer than its table, or a block id outside the pool.
     """
+    longest = checks.check_paged_attention(
+        query, k_cache, v_cache, block_tables, context_lens, scale
+    )
     implementation = _implementation(backend, k_cache)
-    longest = checks.check_paged_attention(query, k_cache, v_cache, block_tables, context_lens)
     rows, num_heads, head_dim = query.shape
-    weights = query.new_zeros((rows, num_heads, longest), dtype=torch.float32)
+    weights = None
+    if return_weights:  # zeros, and only what lies in a context is ever overwritten
+        weights = query.new_zeros((rows, num_heads, longest), dtype=torch.float32)
     if longest == 0:
-        out = torch.zeros_like(query)
+        out = torch.zeros_like(query, memory_format=torch.contiguous_format)
     else:
-        scale = head_dim**-0.5 if scale is None else scale
         out = implementation.paged_attention(
             query,
             k_cache,
@@ -108,13 +140,14 @@ def paged_attention(
             block_tables,
             context_lens,
             longest,
-            scale,
-            weights if return_weights else None,
+            head_dim**-0.5 if scale is None else scale,
+            weights,
         )
-    return (out, weights) if return_weights else out
+    return out if weights is None else (out, weights)
 
 
 def _implementation(backend: str | None, cache: torch.Tensor) -> ModuleType:
+    """The module that does the work of this call."""
     if backend not in (None, "triton", "torch"):
         raise ValueError(f"backend is {backend!r}; it must be None, 'triton' or 'torch'")
     if backend == "torch" or not CHOICE.has_triton:

@@ -24,7 +24,7 @@ def write_slots(
 
 
 def copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: torch.Tensor) -> None:
-    """``cache[destination] = cache[source]`` for every pair, in all layers if there is that axis."""
+    """``cache[destination] = cache[source]`` for every pair, in each layer if there are layers."""
     source, destination = pairs.unbind(1)
     for cache in (k_cache, v_cache):
         blocks = cache.movedim(-4, 0)  # [num_blocks, (layers,) block_size, num_kv_heads, head_dim]

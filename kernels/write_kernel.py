@@ -17,7 +17,8 @@ from kernels.launch import INTERPRETED, INTERPRETED_TILE, launch, next_power_of_
 
 @triton.jit
 def write_slots_kernel(
-    k, v, k_cache, v_cache, slot_mapping, num_tokens, k_stride, v_stride,
+    k, v, k_cache, v_cache, slot_mapping, num_tokens,
+    K_ROW: tl.constexpr, V_ROW: tl.constexpr,  # from one token's row to the next
     K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # of the caches: block, offset, kv head, dim
     BLOCK_SIZE: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
     TOKENS: tl.constexpr, CHANNELS: tl.constexpr,
@@ -31,8 +32,8 @@ def write_slots_kernel(
     # Columns are channels. Their number is padded to a power of two, so some are masked.
     channel = tl.arange(0, CHANNELS).to(tl.int64)
     has_place = (slot >= 0) & (channel < NUM_KV_HEADS * HEAD_DIM)  # [TOKENS, CHANNELS]
-    k_row = tl.load(k + (token * k_stride + channel), mask=has_place, other=0.0)
-    v_row = tl.load(v + (token * v_stride + channel), mask=has_place, other=0.0)
+    k_row = tl.load(k + (token * K_ROW + channel), mask=has_place, other=0.0)
+    v_row = tl.load(v + (token * V_ROW + channel), mask=has_place, other=0.0)
 
     block, offset = slot // BLOCK_SIZE, slot % BLOCK_SIZE
     head, dim = channel // HEAD_DIM, channel % HEAD_DIM
@@ -65,7 +66,8 @@ def write_slots(
     launch(
         write_slots_kernel,
         (triton.cdiv(num_tokens, tokens),),
-        k, v, k_cache, v_cache, slot_mapping.contiguous(), num_tokens, k.stride(0), v.stride(0),
+        k, v, k_cache, v_cache, slot_mapping.contiguous(), num_tokens,
+        K_ROW=k.stride(0), V_ROW=v.stride(0),
         K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
         BLOCK_SIZE=k_cache.shape[1], NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
         TOKENS=tokens, CHANNELS=channels,

@@ -7,6 +7,9 @@ alone. Read in this order: ``layout``, ``block_pool``, ``block_manager``, ``cach
 
 # First of all: parts of torch import Triton on the way, and whether Triton interprets or compiles
 # is settled at that moment. ``kernels`` has to have decided by then.
-import kernels
+import kernels  # noqa: F401
+from pagedkv.block_manager import BlockManager
+from pagedkv.cache import CacheConfig, PagedKVCache
+from pagedkv.refusals import OutOfBlocks
 
-__all__ = ["kernels"]
+__all__ = ["BlockManager", "CacheConfig", "OutOfBlocks", "PagedKVCache"]

@@ -9,8 +9,10 @@ Bad input ends with exit code 2 and one line that names the value and what would
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
 from pagedkv.recorder import record
@@ -27,8 +29,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SettingsError, UnknownLessonError) as error:
         print(f"pagedkv: {error}", file=sys.stderr)
         return 2
-    print(text)
+    print_all(text)
     return 0
+
+
+def print_all(text: str) -> None:
+    """Print in UTF-8 on every system, and let a reader go who has seen enough (``| head``)."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python flushes once more when it ends, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_lessons(options: argparse.Namespace) -> str:

@@ -12,6 +12,7 @@ import torch
 from pagedkv.batch import Batch
 from pagedkv.block_manager import AppendPlan
 from pagedkv.cache import Attended, CacheConfig, PagedKVCache
+from pagedkv.checks import require_whole_number
 from pagedkv.dense_reference import DenseReference, DenseResult
 from pagedkv.events import Listener, TokenSelected, ignore
 from pagedkv.execution import execute
@@ -21,6 +22,10 @@ from pagedkv.model.gpt import CharGPT
 
 class NothingPendingError(ValueError):
     """A request was asked to go on, but no output has been selected for it."""
+
+
+class ContextFullError(ValueError):
+    """A request would have more positions than the model was trained for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,20 +92,21 @@ class Engine:
 
     def text(self, name: str) -> str:
         """The characters of a request's admitted and appended positions."""
-        return tokenizer.decode(self._requests[name].token_ids)
+        return tokenizer.decode(self._request(name).token_ids)
 
     def pending_token(self, name: str) -> str | None:
         """The selected character that is not an input yet, or None."""
-        pending_id = self._requests[name].pending_id
+        pending_id = self._request(name).pending_id
         return None if pending_id is None else tokenizer.decode([pending_id])
 
     def admit(self, name: str, prompt: str) -> None:
         """Give a new request blocks for its prompt; nothing is computed yet.
 
-        Raises ``OutOfBlocks`` where they are not free, ValueError for characters the model does
-        not know.
+        Raises ``OutOfBlocks`` where they are not free, ``ContextFullError`` for a prompt that is
+        too long for the model, ValueError for characters that it does not know.
         """
         token_ids = tokenizer.encode(prompt)
+        self._require_context(name, len(token_ids))
         self.cache.admit(name, len(token_ids))
         self._requests[name] = _Request(token_ids)
 
@@ -108,11 +114,13 @@ class Engine:
         """Make the pending token the next input: it gets a position and a slot, still no KV.
 
         Raises ``OutOfBlocks`` if that needs a block and none is free, ``NothingPendingError`` if
-        no token was selected; nothing changes then.
+        no token was selected, ``ContextFullError`` if the model has no position left; nothing
+        changes then.
         """
-        request = self._requests[name]
+        request = self._request(name)
         if request.pending_id is None:
             raise NothingPendingError(f"{name!r} has no pending token; select one first")
+        self._require_context(name, len(request.token_ids) + 1)
         plan = self.cache.append(name)
         request.token_ids.append(request.pending_id)
         request.pending_id = None
@@ -121,7 +129,7 @@ class Engine:
     def execute(self, *names: str) -> None:
         """Run the model once over everything these requests have allocated but not stored."""
         inputs = {
-            name: self._requests[name].token_ids[self.cache.num_stored(name) :] for name in names
+            name: self._request(name).token_ids[self.cache.num_stored(name) :] for name in names
         }
         records: list[AttentionRecord] = []
 
@@ -133,13 +141,13 @@ class Engine:
             value: torch.Tensor,
             attended: Attended,
         ) -> None:
-            for name in names:
+            for name in inputs:
                 rows = list(batch.rows_of(name))
                 self.reference.append(name, layer, key[rows], value[rows])
             records.extend(self._check(layer, batch, query, attended))
 
         logits = execute(self.model, self.cache, inputs, observe)
-        for name in names:
+        for name in inputs:
             self.attention[name] = tuple(r for r in records if r.request == name)
             self._requests[name].logits = logits[name]
 
@@ -148,7 +156,8 @@ class Engine:
 
         Raises ``NothingPendingError`` if the request has not been executed yet.
         """
-        request = self._requests[name]
+        request = self._request(name)
+        require_whole_number("rank", rank, least=0, most=self.model.config.vocab_size - 1)
         if request.logits is None:
             raise NothingPendingError(f"{name!r} has no logits; execute its inputs first")
         # Sorting is stable, so equal logits give the same order on every device.
@@ -171,6 +180,17 @@ class Engine:
         self.reference.drop(name)
         self.attention.pop(name, None)
         del self._requests[name]
+
+    def _request(self, name: str) -> _Request:
+        self.cache.num_stored(name)  # an unknown name is the manager's error
+        return self._requests[name]
+
+    def _require_context(self, name: str, num_tokens: int) -> None:
+        context = self.model.config.context
+        if num_tokens > context:
+            raise ContextFullError(
+                f"{name!r} cannot have {num_tokens} positions; the model's context has {context}"
+            )
 
     def _check(
         self, layer: int, batch: Batch, query: torch.Tensor, attended: Attended

@@ -43,11 +43,13 @@ def execute(
 
     ``inputs`` maps a request to the token ids of exactly those positions. Returns each request's
     logits [vocab_size] after its last input. Raises ValueError if a request has more or fewer
-    positions to store than token ids given; nothing is written then.
+    positions to store than token ids given, or none at all; nothing is written then.
     """
     batch = cache.pending_batch(inputs)
     for name, ids in inputs.items():
         num_rows = len(batch.rows_of(name))
+        if num_rows == 0:
+            raise ValueError(f"{name!r} has no input to process: all its positions are stored")
         if num_rows != len(ids):
             raise ValueError(
                 f"inputs[{name!r}] has {len(ids)} token ids; {num_rows} of its positions "

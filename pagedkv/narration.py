@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pagedkv.settings import Settings
+from pagedkv.trace.characters import visible
 from pagedkv.trace.facts import Resolved, resolve
 from pagedkv.trace.frame import Fact, Frame
 
-_VISIBLE = {" ": "␣", "\n": "↵"}
 _LONGEST_LIST = 8
 _PLURALS = {"entry": "entries", "copy": "copies"}
 # fmt: off
@@ -59,11 +59,6 @@ def narrate(template: str, frame: Frame, settings: Settings) -> Narration:
         if any(map(str.isdigit, request.name)) and request.name in text
     ]
     return Narration(text, tuple(dict.fromkeys(teller.facts + names)))
-
-
-def visible(token: str) -> str:
-    """A character as it can be seen: ␣ for a space, ↵ for a new line."""
-    return _VISIBLE.get(token, token)
 
 
 def plural(noun: str, count: int) -> str:

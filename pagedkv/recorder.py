@@ -8,6 +8,7 @@ that the engine decides, and the engine does not know it.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import kernels
 from pagedkv.contiguous import ContiguousRegion, OutOfSlots
@@ -15,7 +16,6 @@ from pagedkv.engine import Engine
 from pagedkv.events import AttentionComputed, BlockCopied, Event, SlotsWritten
 from pagedkv.evidence import attention_views, look_up
 from pagedkv.layout import split_position
-from pagedkv.lessons.base import Lesson, Words
 from pagedkv.memory_check import admission_check, append_check
 from pagedkv.model import MODEL_NAME, load_model
 from pagedkv.model.gpt import CharGPT
@@ -40,6 +40,9 @@ from pagedkv.trace.frame import (
 from pagedkv.trace.state import ContiguousView, ReservationView, State
 from pagedkv.vectors import VectorStore
 
+if TYPE_CHECKING:  # lessons import the recorder; it only names their types
+    from pagedkv.lessons.base import Lesson, Words
+
 OnProgress = Callable[[int, str], None]
 
 # How many inputs one execution may process, all requests together: a condition of its own, beside
@@ -48,7 +51,7 @@ TOKEN_BUDGET = 128
 
 
 def record(
-    lesson: Lesson,
+    lesson: "Lesson",
     settings: Settings,
     *,
     model: CharGPT | None = None,
@@ -81,7 +84,7 @@ class Recorder:
     requests that were refused so far, in order.
     """
 
-    def __init__(self, lesson: Lesson, settings: Settings, model: CharGPT) -> None:
+    def __init__(self, lesson: "Lesson", settings: Settings, model: CharGPT) -> None:
         self.settings = settings
         self.on_progress: OnProgress = lambda frames, title: None
         self._lesson = lesson
@@ -305,7 +308,7 @@ class Recorder:
             refused=tuple(self._refused),
         )
 
-    def _tell(self, draft: Frame, words: Words) -> Frame:
+    def _tell(self, draft: Frame, words: "Words") -> Frame:
         caption = narrate(words.caption, draft, self.settings)
         what_if = draft.what_if
         if what_if is not None:

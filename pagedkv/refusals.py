@@ -30,7 +30,8 @@ class OutOfBlocks(Exception):
             free = _are_free(self.free, self.total)
             return f"{self.request} needs {wanted}, {free}: it has to wait"
         wanted = _count(self.blocks_after, "block")
-        return f"{self.request} needs {wanted} in all, the pool has {self.total}: it never fits"
+        in_all = " in all" if self.blocks_after > self.needed else ""
+        return f"{self.request} needs {wanted}{in_all}, the pool has {self.total}: it never fits"
 
 
 class OutOfSlots(Exception):

@@ -6,14 +6,17 @@ board: the strip stands apart, and ``wrong`` marks the cells where the suppositi
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pagedkv.layout import flat_slot, split_position, split_slot
-from pagedkv.lessons.base import Words
 from pagedkv.trace.frame import WhatIf, WhatIfCell
 from pagedkv.trace.state import RequestView, SlotView, State
 
+if TYPE_CHECKING:  # lessons import this module; it only names their types
+    from pagedkv.lessons.base import Words
 
-def suppose(kind: str, request: str, words: Words, cells: Sequence[WhatIfCell]) -> WhatIf:
+
+def suppose(kind: str, request: str, words: "Words", cells: Sequence[WhatIfCell]) -> WhatIf:
     """A supposition about ``request``; ``words.caption`` is the template of its text."""
     return WhatIf(
         kind=kind,

@@ -81,19 +81,8 @@ class TraceStore(Generic[Made]):
         """How many finished runs are kept."""
         return len(self._kept)
 
-    def find(self, lesson: Lesson, settings: Settings) -> Made | None:
-        """The finished run, or None where there is none yet. Never starts one."""
-        key = (lesson.slug, settings)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
-
     def get(self, lesson: Lesson, settings: Settings) -> Made:
         """The finished run, waited for if need be."""
-        made = self.find(lesson, settings)
-        if made is not None:
-            return made
         with self.waiting_for(lesson, settings) as run:
             return run.result()
 
@@ -109,15 +98,22 @@ class TraceStore(Generic[Made]):
 
     def _join(self, key: Key, lesson: Lesson, settings: Settings) -> Run[Made]:
         with self._lock:
-            run = self._on_the_way.get(key)
-            if run is None and key in self._kept:
-                run = Run()
-                run.future.set_result(self._kept[key])
-            elif run is None:
-                run = self._on_the_way[key] = Run()
-                self._worker.submit(self._work, key, run, lesson, settings)
-            run.num_waiting += 1
+            run = self._on_the_way.get(key) or self._kept_as_run(key)
+            if run is not None:
+                run.num_waiting += 1
+                return run
+            run = self._on_the_way[key] = Run()
+            run.num_waiting = 1  # before the worker looks whether anybody waits
+            self._worker.submit(self._work, key, run, lesson, settings)
             return run
+
+    def _kept_as_run(self, key: Key) -> Run[Made] | None:
+        if key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        run: Run[Made] = Run()
+        run.future.set_result(self._kept[key])
+        return run
 
     def _leave(self, key: Key, run: Run[Made]) -> None:
         with self._lock:

@@ -2,17 +2,17 @@
 //
 // Mounts the player once, hands it new data when the settings change, and keeps the address in step
 // with what is shown. The address is written here alone and never by the server: a server that
-// knows an older frame would take the learner back. No frame change makes a round trip.
+// knows an older frame would take the learner back. No change of frame makes a round trip.
 
-const mounted = new WeakMap();
+const views = new WeakMap();
 
 export default function ({ parentElement, data }) {
-  const view = mounted.get(parentElement) ?? mountView(parentElement, data);
-  mounted.set(parentElement, view);
-  view.show(data);
+  const view = views.get(parentElement);
+  if (view) view.show(data);
+  else views.set(parentElement, mountView(parentElement, data));
   return () => {
-    view.destroy();
-    mounted.delete(parentElement);
+    views.get(parentElement)?.destroy();
+    views.delete(parentElement);
   };
 }
 
@@ -22,12 +22,15 @@ function mountView(parent, data) {
   let { arrival, address } = data;
   let { index, present } = arrival;
 
-  const follow = () => {
+  function follow() {
     const query = addressQuery(address, index, present);
     history.replaceState(history.state, "", query || location.pathname);
     link.href = location.href;
-  };
-  const callbacks = {
+  }
+
+  const player = mountPlayer(root, data.lesson, {
+    index,
+    present,
     onSettle(settled) {
       index = settled;
       follow();
@@ -36,19 +39,16 @@ function mountView(parent, data) {
       present = presenting;
       follow();
     },
-  };
-  const player = mountPlayer(root, data.lesson, { index, present, ...callbacks });
-  let shown = data.lesson;
+  });
+  follow();
 
   return {
     show(next) {
-      if (next.arrival.number !== arrival.number) ({ index, present } = next.arrival);
+      const isNewArrival = next.arrival.number !== arrival.number;
+      if (isNewArrival) ({ index, present } = next.arrival);
       ({ arrival, address } = next);
-      if (next.lesson.key !== shown.key) {
-        shown = next.lesson;
-        index = Math.min(index, shown.frames.length - 1);
-        player.update(shown, { index, present, ...callbacks });
-      }
+      index = Math.min(index, next.lesson.frames.length - 1);
+      player.update(next.lesson, isNewArrival ? { index, present } : {});
       follow();
     },
     destroy() {
@@ -59,14 +59,14 @@ function mountView(parent, data) {
   };
 }
 
-// The query of the view: parameters that are not ours stay, ours stand only where they say something.
+// The query of a view: parameters that are not ours stay, ours stand where they say something.
 function addressQuery({ names, settings }, index, present) {
   const query = new URLSearchParams(location.search);
-  names.forEach((name) => query.delete(name));
-  Object.entries(settings).forEach(([name, value]) => query.set(name, value));
+  for (const name of names) query.delete(name);
+  for (const [name, value] of Object.entries(settings)) query.set(name, value);
   if (index > 0) query.set("step", index);
   if (present) query.set("present", "1");
-  return query.size ? `?${query}` : "";
+  return query.size > 0 ? `?${query}` : "";
 }
 
 function permalink() {

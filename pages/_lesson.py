@@ -15,11 +15,12 @@ from pages._view import arrive
 def show_lesson(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
     """Draw the lesson at the settings that the learner has chosen or arrived with."""
     arrival = arrive(lesson.slug)
-    show_heading(lesson)
-    settings = show_settings(lesson)
-    run = lesson_run(lesson, settings)
-    show_notices(arrival.notices(settings, len(run.trace.frames)), run.trace.infeasible)
-    show_player(lesson, settings, run, arrival)
+    with st.container(gap="xxsmall"):
+        show_heading(lesson)
+        settings = show_settings(lesson)
+        run = lesson_run(lesson, settings)
+        show_notices(arrival.notices(settings, len(run.trace.frames)))
+        show_player(lesson, settings, run, arrival)
     show_words(lesson)
     show_panels(lesson, settings)
     show_neighbours(lesson, pages)
@@ -32,12 +33,10 @@ def show_heading(lesson: Lesson) -> None:
         st.markdown(lesson.question, width="stretch")
 
 
-def show_notices(notices: tuple[str, ...], infeasible: str | None) -> None:
-    """What of the address was replaced, and why these settings cannot show the lesson's point."""
+def show_notices(notices: tuple[str, ...]) -> None:
+    """What of the address could not be honoured, and what is shown instead."""
     for notice in notices:
         st.warning(notice, icon=":material/link_off:")
-    if infeasible is not None:
-        st.warning(infeasible, icon=":material/do_not_disturb_on:")
 
 
 def show_words(lesson: Lesson) -> None:

@@ -9,5 +9,6 @@ from pagedkv.lessons.base import Lesson
 from pagedkv.settings import Settings
 from pages._runs import lesson_run
 
+
 def show_panels(lesson: Lesson, settings: Settings) -> None:
     """stub until figures exist."""

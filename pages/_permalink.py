@@ -38,7 +38,7 @@ def read_query(query: Query) -> AskedFor:
 
 
 def nearest_step(step: int, num_frames: int) -> tuple[int, tuple[str, ...]]:
-    """The frame nearest to ``step`` that a lesson of ``num_frames`` has, and a notice if another."""
+    """The frame nearest to ``step`` in a lesson of ``num_frames``; a notice if it is another."""
     if step < num_frames:
         return step, ()
     last = num_frames - 1
@@ -56,9 +56,7 @@ def query_of(settings: Settings) -> dict[str, str]:
 
 def _read_setting(name: str, query: Query, notices: list[str]) -> int:
     allowed = RANGES[name]
-    number = _read_number(
-        name, allowed[0], allowed[-1], getattr(DEFAULTS, name), query, notices
-    )
+    number = _read_number(name, allowed[0], allowed[-1], getattr(DEFAULTS, name), query, notices)
     return nearest_setting(name, number)
 
 
@@ -78,8 +76,10 @@ def _read_number(
         notices.append(f"{name} is given {len(given)} times; {nearest} is used.")
     elif number != nearest:
         shown = f"{number:.6g}"
-        notices.append(f"{name} is {shown}, but must be a whole number{_bounds(least, most)}; "
-                       f"{nearest} is used.")
+        notices.append(
+            f"{name} is {shown}, but must be a whole number{_bounds(least, most)}; "
+            f"{nearest} is used."
+        )
     return nearest
 
 

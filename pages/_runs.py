@@ -1,4 +1,4 @@
-"""Lesson runs for the pages: made once per settings for the whole class, waited for with progress."""
+"""Lesson runs for the pages: made once for the whole class, waited for with progress."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,31 +1,59 @@
 """The start page: the course at a glance."""
 
+from itertools import accumulate
+
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from pagedkv.lessons import LESSONS
+from pagedkv.terms import TERMS
 from pages._view import leave
 
 CLASS_MINUTES = 50
 
+INTRODUCTION = """
+A language model keeps a key and a value of every position it has processed: the KV cache. Here you
+watch an engine give that memory out in blocks, find every position again, share it, and take it
+back. Nothing on the screen is made up. A small model fills a real paged cache, Triton kernels
+write, copy and read it, and beside every attention result stands the same result from a dense
+reference that never touched the cache.
+"""
+
+GOOD_TO_KNOW = """
+- **One character is one token here**, so that every slot can show what its K and V belong to. Real
+  models cut text into longer pieces; nothing else about the cache changes.
+- **Step with → and ←**, or with a slide remote; Space plays, P fills the screen for a projector.
+- **Change block size, capacity and prompt length** in any lesson: it runs again, and every number
+  and sentence follows. The address always leads back to exactly what you see.
+"""
+
 
 def show_start(pages: dict[str, StreamlitPage]) -> None:
-    """Say what the course is, and list its lessons in order."""
+    """Say what the course is, list its lessons in order, and explain its words."""
     leave()
-    st.title("How an LLM engine manages its KV cache", anchor=False)
-    st.markdown(
-        "Seven short lessons on a real paged KV cache: a small language model fills it, Triton "
-        "kernels write, copy and read it, and beside every attention result stands the same "
-        "result from a dense reference that never touched the cache. You step through what "
-        "happened, forwards and backwards."
-    )
-    st.page_link(
-        pages[LESSONS[0].slug],
-        label=f"Begin with lesson 1: {LESSONS[0].title}",
-        icon=":material/play_arrow:",
-    )
-    for number, lesson in enumerate(LESSONS, start=1):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link(pages[lesson.slug], label=f"{number}. {lesson.title}")
-            st.markdown(lesson.question)
-            st.markdown(f"{lesson.minutes} min")
+    st.title("How an engine keeps the KV of its requests", anchor=False)
+    st.markdown(INTRODUCTION)
+    first = LESSONS[0]
+    with st.container(key="begin"):
+        st.page_link(
+            pages[first.slug],
+            label=f"Begin with lesson 1: {first.title}",
+            icon=":material/play_arrow:",
+        )
+    show_lessons(pages)
+    st.subheader("Good to know", anchor=False)
+    st.markdown(GOOD_TO_KNOW)
+    with st.expander("The words of the course"):
+        st.markdown("\n".join(f"- **{term.name}**: {term.definition}" for term in TERMS))
+
+
+def show_lessons(pages: dict[str, StreamlitPage]) -> None:
+    """One line per lesson: when in a class, which, and what to find out."""
+    st.subheader(f"{len(LESSONS)} lessons in a class of {CLASS_MINUTES} minutes", anchor=False)
+    starts = accumulate((lesson.minutes for lesson in LESSONS), initial=0)
+    with st.container(key="lessons", gap="xsmall"):
+        for number, (lesson, start) in enumerate(zip(LESSONS, starts, strict=False), start=1):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.page_link(pages[lesson.slug], label=f"{number}. {lesson.title}", width=220)
+                st.markdown(f"{lesson.minutes} min, from {start}", width=120)
+                st.markdown(lesson.question, width="stretch")

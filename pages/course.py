@@ -1,6 +1,7 @@
-"""The course: page settings, and one page per lesson on top of the start page."""
+"""The course: page settings, and one page per lesson beside the start page."""
 
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -8,14 +9,15 @@ from pagedkv.lessons import LESSONS
 from pages._lesson import show_lesson
 from pages._start import show_start
 
-st.set_page_config(page_title="pagedkv", page_icon=":material/grid_view:", layout="wide")
-st.html("pages/_style.css")
+HERE = Path(__file__).parent
 
-# Every page may link to every other, so each is handed the whole table, its own entry included.
-pages = {}
-pages[""] = st.Page(partial(show_start, pages), title="Start", url_path="", default=True)
+st.set_page_config(page_title="pagedkv", page_icon=HERE / "_icon.svg", layout="wide")
+st.html(HERE / "_style.css")
+
+# Every page may link to every other, so each is handed the whole table.
+pages = {"": st.Page(lambda: show_start(pages), title="Start", url_path="", default=True)}
 for lesson in LESSONS:
-    pages[lesson.slug] = st.Page(
-        partial(show_lesson, lesson, pages), title=lesson.title, url_path=lesson.slug
-    )
+    show = partial(show_lesson, lesson, pages)
+    pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
+
 st.navigation(list(pages.values()), position="top").run()

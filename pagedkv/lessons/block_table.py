@@ -1,6 +1,6 @@
 """The block table: a request's order on one side, places in memory on the other."""
 
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import b_and_c_after_one_execution
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import neighbours, suppose
@@ -112,7 +112,26 @@ LESSON = Lesson(
         "read one table entry, and you have the slot."
     ),
     minutes=7,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "vLLM keeps one int32 row of block ids per request; layers of one kind share it, and a "
+            "model that mixes kinds has a table for each. In every step it computes each new "
+            "token's slot from it: the slot_mapping.",
+            "vLLM 0.33.0, v1/worker/gpu/block_table.py, 2026-11",
+        ),
+        EngineNote(
+            "SGLang keeps a slot number per token, in req_to_token, instead of block ids. Its "
+            "pages hold one token by default; several attention backends and models ask for more, "
+            "and slots are then given out in whole pages.",
+            "SGLang 0.5.23, srt/mem_cache/memory_pool.py and arg_groups/overrides.py, 2026-10",
+        ),
+        EngineNote(
+            "FlashInfer's paged_kv_t has no padded table: the page ids of all requests lie in one "
+            "array, a second says where each request begins in it, and a third how full its last "
+            "page is.",
+            "FlashInfer 0.7.4, include/flashinfer/page.cuh, 2026-11",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

@@ -1,6 +1,6 @@
 """Copy-on-write: a shared block is copied when, and only when, someone must write into it."""
 
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import store
 from pagedkv.model.prompts import PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
@@ -197,7 +197,22 @@ LESSON = Lesson(
         "owner writes in place, and a full block is never copied."
     ),
     minutes=8,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "vLLM's V0 engine copied a shared block before a write, as here; v0.11 removed it. "
+            "Today only full blocks are shared, except in models with Mamba layers: if a prefix "
+            "hit ends inside a block, that is copied at admission, not at the write.",
+            "vLLM v0.11.0 release notes, 2025-10; vLLM 0.33.0, "
+            "v1/core/single_type_kv_cache_manager.py, 2026-11",
+        ),
+        EngineNote(
+            "TensorRT-LLM shares full blocks and copies at most the last: when a new prompt "
+            "matches only the beginning of a cached block that others use, that block is copied at "
+            "once (copy_on_partial_reuse, on by default).",
+            "TensorRT-LLM 1.4.0rc4 reference, KvCacheConfig; batch_manager/kvCacheManager.cpp, "
+            "2026",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

@@ -1,6 +1,6 @@
 """Freeing: references are released, and a block returns when the last one is gone."""
 
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import store
 from pagedkv.model.prompts import PASSAGE_D, PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
@@ -133,7 +133,25 @@ LESSON = Lesson(
         "tables and context lengths are what keep old bytes out of every answer."
     ),
     minutes=5,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "vLLM's free list is a queue: full blocks go to the back, a request's last ones first, "
+            "and can be found by their hash until given away; blocks without a hash go to the "
+            "front. Ours is a stack, so the next block is predictable.",
+            "vLLM 0.33.0, v1/core/block_pool.py, 2026-11",
+        ),
+        EngineNote(
+            "Freeing erases nothing in vLLM either. It zeroes blocks when they are given, and only "
+            "for models with Mamba layers or a cache of mixed precision.",
+            "vLLM 0.33.0, v1/kv_cache_interface.py, 2026-11",
+        ),
+        EngineNote(
+            "vLLM withholds block 0 as a null block, which table entries that lead nowhere point "
+            "to; SGLang withholds slot 0 for padding. We withhold none: an unused entry is −1.",
+            "vLLM 0.33.0, v1/core/block_pool.py, 2026-11; SGLang 0.5.23, srt/mem_cache/allocator, "
+            "2026-10",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

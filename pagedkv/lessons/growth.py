@@ -1,6 +1,6 @@
 """Growth: a request takes one more block when its next position has no slot, and not before."""
 
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import b_and_c_after_one_execution
 from pagedkv.recorder import Recorder
 
@@ -166,7 +166,20 @@ LESSON = Lesson(
         "Storage grows by blocks; nothing that is stored moves."
     ),
     minutes=7,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "vLLM's allocate_slots does this check for all of a request's tokens in a step: the "
+            "blocks they need in all, rounded up, less those it has. With speculative decoding it "
+            "also asks for slots for drafts that may be rejected.",
+            "vLLM 0.33.0, v1/core/kv_cache_manager.py, 2026-11",
+        ),
+        EngineNote(
+            "When a running request finds no free block, vLLM preempts the last of the running "
+            "ones, or under its priority policy the least important, takes its blocks back and "
+            "tries again.",
+            "vLLM 0.33.0, v1/core/sched/scheduler.py, 2026-11",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

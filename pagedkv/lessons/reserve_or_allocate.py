@@ -1,6 +1,6 @@
 """Reserve or allocate: the same memory handed out in one piece, and in blocks."""
 
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import mixed_order, prompts, run_together, store
 from pagedkv.recorder import Recorder
 
@@ -197,7 +197,27 @@ LESSON = Lesson(
         "for what is there; at most the end of each last block stays empty."
     ),
     minutes=8,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "To admit a request, vLLM asks whether its whole prompt fits into free blocks, not how "
+            "long its answer may become. Tokens per step have their own limit, "
+            "max_num_batched_tokens. A block has 16 slots unless settings, model or attention "
+            "backend ask otherwise.",
+            "vLLM 0.33.0, v1/core/kv_cache_manager.py and config/cache.py, 2026-11",
+        ),
+        EngineNote(
+            "TensorRT-LLM counts ahead by default: under GUARANTEED_NO_EVICT a request starts only "
+            "if blocks for its prompt and its longest answer can be had, though they are given as "
+            "it grows. Its newer cache manager suspends requests instead.",
+            "TensorRT-LLM 1.2.1, issue 16827, 2026-07; pull request 11939, 2026-03",
+        ),
+        EngineNote(
+            "SGLang goes half way: it counts a new request's longest answer, up to a cap, and a "
+            "share of what running requests may still generate, a share that it adjusts as it "
+            "goes.",
+            "SGLang 0.5.23, srt/managers/schedule_policy.py, 2026-10",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

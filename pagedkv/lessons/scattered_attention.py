@@ -1,7 +1,7 @@
 """Scattered attention: one query over blocks that lie apart, without gathering them."""
 
 from pagedkv.evidence import work_out_score
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import b_and_c_after_one_execution
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import straight_on, suppose
@@ -127,7 +127,26 @@ LESSON = Lesson(
         "blocks gives what contiguous attention gives, and nothing is gathered first."
     ),
     minutes=8,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "When few queries run, vLLM's Triton kernel splits their context among programs: each "
+            "stores an output, a maximum and a sum of exponentials, and a second kernel merges "
+            "them into one softmax. Weights are never stored there; ours are, on request.",
+            "vLLM 0.33.0, v1/attention/ops/triton_unified_attention.py, 2026-11",
+        ),
+        EngineNote(
+            "Not everything is read in place. For the prompts of models with latent attention "
+            "(MLA), vLLM gathers cached context through the block table into a workspace of fixed "
+            "size, piece by piece, and merges the results.",
+            "vLLM 0.33.0, model_executor/layers/attention/mla_attention.py, 2026-11",
+        ),
+        EngineNote(
+            "PagedAttention names the paper's method and vLLM's first kernels. vLLM's page on "
+            "those kernels now calls itself historical; today FlashAttention, FlashInfer, Triton "
+            "and other kernels read the blocks, and the name survives in those for ROCm.",
+            "vLLM docs/design/paged_attention.md; vLLM 0.33.0, v1/attention/backends, 2026-11",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

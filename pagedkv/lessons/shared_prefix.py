@@ -1,7 +1,7 @@
 """A shared prefix: two answers to one prompt keep one copy of its KV."""
 
 from pagedkv.evidence import compare_beginnings
-from pagedkv.lessons.base import Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import store
 from pagedkv.model.prompts import PASSAGE_SHARED, SHARED_VARIANT, prompt
 from pagedkv.recorder import Recorder
@@ -127,7 +127,19 @@ LESSON = Lesson(
         "the ref count says so. It takes a context that is equal from its first position."
     ),
     minutes=7,
-    in_engines_today=(),
+    in_engines_today=(
+        EngineNote(
+            "vLLM has no fork: n answers are n requests, which find the prompt's full blocks by a "
+            "hash of all tokens up to their end. With attention layers only, a part-filled last "
+            "block is never shared: each request computes it for itself.",
+            "vLLM 0.33.0, v1/engine/parallel_sampling.py and v1/core/kv_cache_manager.py, 2026-11",
+        ),
+        EngineNote(
+            "Asked for n answers, SGLang first runs the prompt once and generates nothing, so that "
+            "its KV is in the prefix cache; then it sends n requests, which find it there.",
+            "SGLang 0.5.23, srt/managers/tokenizer_manager.py, 2026-10",
+        ),
+    ),
     frames=FRAMES,
     script=script,
 )

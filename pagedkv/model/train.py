@@ -31,7 +31,7 @@ from .weights import TrainingRecord, save_weights
 class Recipe:
     """What decides the result of a training run."""
 
-    steps: int = 1_000
+    steps: int = 1_200
     seed: int = 0
     batch: int = 16  # windows a step
     window: int = 256  # characters a window: the whole context, so that every position is learnt

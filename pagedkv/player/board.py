@@ -43,6 +43,7 @@ def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
         "owners": [[roster.index(name), logical] for name, logical in owners],
         "tags": tags,
         "free": _place_in_line(block, frame),
+        "origin": _origin(block.block_id, frame) if block.ref_count else "",
         "note": _note(block, frame),
         "label": _block_label(block, tags),
         "slots": [
@@ -89,9 +90,9 @@ def _ref_text(block: BlockView, frame: Frame) -> str:
 
 
 def _note(block: BlockView, frame: Frame) -> str:
-    """Say what is special about a block now: where it came from, or what a free one still holds."""
+    """Say of a free block that it was returned just now, and that it still holds old bytes."""
     if block.ref_count:
-        return _origin(block.block_id, frame)
+        return ""
     notes = []
     if any(isinstance(e, BlockFreed) and e.block_id == block.block_id for e in frame.events):
         notes.append(say("returned"))
@@ -216,9 +217,8 @@ def _cells(request: RequestView, logical: int, written: set[int], frame: Frame) 
 
 
 def _cell(request: RequestView, position: int, written: set[int]) -> Data:
-    data: Data = {"s": "stored" if position < request.num_stored else "empty"}
+    data: Data = {"s": "stored" if position < request.num_stored else "empty", "p": position}
     if position < request.num_tokens:
-        data["p"] = position
         data["c"] = visible(request.tokens[position])
     if position in written:
         data["n"] = 1

@@ -18,9 +18,16 @@ def contiguous_data(frame: Frame, roster: Roster) -> Data | None:
         return None
     return {
         "capacity": view.capacity_slots,
+        "sum": _sum(view),
         "pieces": _pieces(view, roster),
         "refused": [_refusal(name, view, frame) for name in view.refused],
     }
+
+
+def _sum(view: ContiguousView) -> str:
+    reserved = sum(reservation.reserved for reservation in view.reservations)
+    positions = say_count("positions", view.capacity_slots)
+    return say("contiguous_sum", reserved=reserved, left=view.free_slots, positions=positions)
 
 
 def _pieces(view: ContiguousView, roster: Roster) -> list[Data]:
@@ -57,14 +64,3 @@ def _refusal(name: str, view: ContiguousView, frame: Frame) -> str:
         if isinstance(event, RequestRefused) and event.request == name and event.unit == "slots":
             return say("refused_counts", request=name, needed=event.needed, free=event.free)
     return say("refused", request=name)
-
-
-def left_over_parts(view: ContiguousView) -> tuple[int, int]:
-    """Return (reserved, left) slots; their sum is the capacity."""
-    reserved = sum(reservation.reserved for reservation in view.reservations)
-    return reserved, view.free_slots
-
-
-def positions_word(count: int) -> str:
-    """Return the noun that fits ``count`` positions."""
-    return say_count("positions", count)

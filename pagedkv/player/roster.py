@@ -39,6 +39,35 @@ def roster_of(trace: Trace) -> Roster:
     return Roster(tuple(dict.fromkeys(mentioned)))
 
 
+def lanes_of(trace: Trace, roster: Roster) -> dict[str, int | None]:
+    """Give each request a lane of the board, so that none moves while it is there.
+
+    Requests share a lane if one comes only after the other has gone. A request that never holds a
+    block needs no lane: None.
+    """
+    spans = {name: _span(trace, name) for name in roster.names}
+    lanes: dict[str, int | None] = dict.fromkeys(roster.names)
+    ends: list[int] = []  # per lane, the last frame in which it is taken
+    for name, span in sorted(spans.items(), key=lambda item: item[1] or (0, 0)):
+        if span is None:
+            continue
+        first, last = span
+        lane = next((i for i, end in enumerate(ends) if end < first), len(ends))
+        ends[lane : lane + 1] = [last]
+        lanes[name] = lane
+    return lanes
+
+
+def _span(trace: Trace, name: str) -> tuple[int, int] | None:
+    """Return the first and the last frame in which a request holds a table."""
+    there = [
+        frame.index
+        for frame in trace.frames
+        if any(request.name == name for request in frame.state.requests)
+    ]
+    return (there[0], there[-1]) if there else None
+
+
 def _mentioned_in(frame: Frame) -> Iterator[str]:
     yield from (request.name for request in frame.state.requests)
     if frame.contiguous is not None:
@@ -56,5 +85,5 @@ def _mentioned_in(frame: Frame) -> Iterator[str]:
     for block in frame.state.blocks:
         for slot in block.slots:
             yield from slot.owners
-    for entry in (*(frame.lookup or ()), *(frame.attention or ())):
-        yield entry.request
+    yield from (entry.request for entry in frame.lookup or ())
+    yield from (view.request for view in frame.attention or ())

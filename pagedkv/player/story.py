@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from pagedkv.player.contiguous import left_over_parts, positions_word
 from pagedkv.player.roster import Roster
 from pagedkv.player.text import say, say_count
 from pagedkv.settings import Settings
@@ -91,7 +90,7 @@ def _alternatives(words: Iterable[str]) -> str:
 
 
 def ledger_data(frame: Frame, settings: Settings) -> list[Data]:
-    """Return the sums of this frame, each ``{id, name, parts, sign, total}`` or ``{id, text}``."""
+    """Return the sums of this frame, each ``{id, parts, sign, total}`` or ``{id, text}``."""
     totals = frame.state.totals
     blocks = totals.free_blocks + totals.blocks_in_use
     sums = [
@@ -103,13 +102,11 @@ def ledger_data(frame: Frame, settings: Settings) -> list[Data]:
         _sum(
             "slots",
             [(totals.stored_slots, say("stored")), (totals.empty_slots, say("empty"))],
-            (totals.allocated_slots, say("allocated")),
+            (totals.allocated_slots, say_count("allocated", totals.allocated_slots)),
         ),
     ]
     if totals.table_entries > totals.blocks_in_use:
         sums.append(_sharing(totals.table_entries, totals.blocks_in_use))
-    if frame.contiguous is not None:
-        sums.insert(0, _contiguous_sum(frame))
     return sums + _unusable(settings)
 
 
@@ -118,7 +115,6 @@ def _sum(
 ) -> Data:
     return {
         "id": kind,
-        "name": say({"contiguous": "one_region"}.get(kind, kind)),
         "parts": [list(part) for part in parts],
         "sign": sign,
         "total": list(total),
@@ -128,14 +124,6 @@ def _sum(
 def _sharing(entries: int, blocks: int) -> Data:
     parts = [(entries, say_count("entries", entries))]
     return _sum("sharing", parts, (blocks, say_count("blocks", blocks)), sign="→")
-
-
-def _contiguous_sum(frame: Frame) -> Data:
-    assert frame.contiguous is not None
-    reserved, left = left_over_parts(frame.contiguous)
-    total = frame.contiguous.capacity_slots
-    parts = [(reserved, say("reserved")), (left, say("left"))]
-    return _sum("contiguous", parts, (total, positions_word(total)))
 
 
 def _unusable(settings: Settings) -> list[Data]:

@@ -10,6 +10,7 @@ Blocks and requests change little from frame to frame, so each distinct one stan
 import base64
 import hashlib
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from pagedkv.player.evidence import (
     what_if_data,
     worked_data,
 )
-from pagedkv.player.roster import Roster, roster_of
+from pagedkv.player.roster import Roster, lanes_of, roster_of
 from pagedkv.player.story import (
     CaptionReader,
     check_data,
@@ -99,7 +100,8 @@ class _Frames:
         self._trace, self._roster = trace, roster
         self._reader = CaptionReader(roster)
         self._ledger: list[Data] | None = None
-        self._ended: set[str] = set()
+        self._lanes = lanes_of(trace, roster)
+        self._ended: dict[int | None, str] = {}  # by lane
         self.frames = [self._frame(frame) for frame in trace.frames]
 
     def _frame(self, frame: Frame) -> Data:
@@ -125,19 +127,29 @@ class _Frames:
         }
 
     def _groups(self, frame: Frame) -> list[int | str | None]:
-        """Per request of the roster: its group, words if it has ended, None if not there yet."""
+        """Per request of the roster: its group, words if it has ended, None if not there.
+
+        A request that has ended is named only until another one takes its lane.
+        """
         here = {request.name: request for request in frame.state.requests}
-        self._ended |= {e.request for e in frame.events if isinstance(e, RequestFinished)}
-        self._ended -= here.keys()
-        groups: list[int | str | None] = []
-        for name in self._roster.names:
-            if name in here:
-                prompt_length = self._trace.settings.prompt_length
-                group = group_data(here[name], frame, self._roster, prompt_length)
-                groups.append(self.groups.place(group))
-            else:
-                groups.append(say("ended", request=name) if name in self._ended else None)
+        self._note_endings(frame, here.keys())
+        prompt_length = self._trace.settings.prompt_length
+        groups: list[int | str | None] = [
+            self.groups.place(group_data(here[name], frame, self._roster, prompt_length))
+            if name in here
+            else None
+            for name in self._roster.names
+        ]
+        for name in self._ended.values():
+            groups[self._roster.index(name)] = say("ended")
         return groups
+
+    def _note_endings(self, frame: Frame, here: Collection[str]) -> None:
+        for event in frame.events:
+            if isinstance(event, RequestFinished) and event.request not in here:
+                self._ended[self._lanes[event.request]] = event.request
+        for name in here:
+            self._ended.pop(self._lanes[name], None)
 
 
 def _focus(frame: Frame) -> int | None:
@@ -168,6 +180,7 @@ def _stage(trace: Trace, roster: Roster) -> Data:
             rows[request.name] = max(rows[request.name], len(request.block_table))
             pending[request.name] |= request.pending_token is not None
     return {
+        "lanes": list(lanes_of(trace, roster).values()),
         "rows": list(rows.values()),
         "pending": list(pending.values()),
         "waiting": any(frame.state.waiting for frame in trace.frames),

@@ -6,10 +6,10 @@ requests, the sums of the ledger, and how close attention came to the dense refe
 
 from collections.abc import Iterator
 
+from pagedkv.trace.characters import visible
 from pagedkv.trace.frame import AttentionView, Frame, Trace, WhatIf
 from pagedkv.trace.state import BlockView, ContiguousView, RequestView, SlotView, Totals
 
-_VISIBLE = {" ": "␣", "\n": "↵"}
 _RULE = "-" * 72
 
 
@@ -54,8 +54,8 @@ def _frame(frame: Frame, num_frames: int) -> Iterator[str]:
 
 def _request(request: RequestView) -> str:
     table = ", ".join(f"L{i}→P{block_id}" for i, block_id in enumerate(request.block_table))
-    text = "".join(map(_visible, request.tokens))
-    pending = f", next input {_visible(request.pending_token)}" if request.pending_token else ""
+    text = "".join(map(visible, request.tokens))
+    pending = f", next input {visible(request.pending_token)}" if request.pending_token else ""
     return (
         f"  {request.name} “{text}”: {request.num_stored} of {request.num_tokens} stored, "
         f"table {table or 'empty'}{pending}"
@@ -69,7 +69,7 @@ def _block(block: BlockView) -> str:
 
 
 def _slot(slot: SlotView) -> str:
-    token = _visible(slot.token or "?")
+    token = visible(slot.token or "?")
     text = {
         "free": "·",
         "stale": f"~{token}{slot.position}~",
@@ -117,7 +117,3 @@ def _attention(views: tuple[AttentionView, ...]) -> Iterator[str]:
             f"{weights}; sum {last.paged[0].sum():.2f}, "
             f"largest difference to dense {last.max_abs_error_weights:.1e}"
         )
-
-
-def _visible(token: str) -> str:
-    return _VISIBLE.get(token, token)

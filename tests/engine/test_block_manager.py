@@ -242,7 +242,7 @@ def test_a_request_larger_than_the_pool_never_fits() -> None:
     manager = BlockManager(6, 4)
     error = refusal(manager, lambda: manager.admit("B", 25))
     assert (error.needed, error.free, error.total, error.reason) == (7, 6, 6, "never fits")
-    assert str(error) == "B needs 7 blocks in all, the pool has 6: it never fits"
+    assert str(error) == "B needs 7 blocks, the pool has 6: it never fits"
 
 
 def test_an_append_that_would_outgrow_the_pool_never_fits() -> None:

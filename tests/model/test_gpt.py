@@ -125,9 +125,9 @@ def test_the_last_position_of_the_context_is_accepted(model):
     ("tokens", "positions", "message"),
     [
         (torch.zeros(257, dtype=torch.int64), torch.arange(257), "positions holds 256.*0 to 255"),
-        (torch.tensor([1]), torch.tensor([-1]), "positions holds -1.*0 to 255"),
+        (torch.tensor([1, 2]), torch.tensor([0, -1]), "positions holds -1.*0 to 255"),
         (torch.tensor([62]), torch.tensor([0]), "token_ids holds 62.*0 to 61"),
-        (torch.tensor([-1]), torch.tensor([0]), "token_ids holds -1.*0 to 61"),
+        (torch.tensor([3, -1]), torch.tensor([0, 1]), "token_ids holds -1.*0 to 61"),
         (torch.tensor([1, 2]), torch.tensor([0]), r"positions has shape \(1,\)"),
         (torch.tensor([], dtype=torch.int64), torch.arange(0), r"token_ids has shape \(0,\)"),
     ],

@@ -320,7 +320,7 @@ def growth(settings: Settings | None = None) -> Trace:
         "Stored",
         "One execution stored the K and V of both prompts. B’s L0 is in P3 and C’s L0 in P1.",
         attend=("B", "C"),
-        execution=ExecutionView((InputCount("B", n), InputCount("C", n)), 2 * n, 16),
+        execution=ExecutionView((InputCount("B", n, 0, 0), InputCount("C", n, 0, 0)), 2 * n, 16),
     )
     for step in range(3):
         decode(script, "B", ROMEO[n + step], ROMEO[n + step + 1])
@@ -351,7 +351,7 @@ def decode(script: Script, name: str, token: str, following: str) -> None:
         f"L{len(toy.tables[name]) - 1} → P{block}. Nothing was moved; C still has its blocks, and "
         "the output that was selected is pending.",
         attend=(name,),
-        execution=ExecutionView((InputCount(name, 1),), 1, 16),
+        execution=ExecutionView((InputCount(name, 1, tokens, offset),), 1, 16),
     )
 
 
@@ -429,6 +429,7 @@ def clash(toy: Toy) -> WhatIf:
         f"One slot of P{block} cannot hold the K and V of R1 and of R2.",
         (),
         tuple(cells),
+        num_wrong=1,
     )
 
 
@@ -460,7 +461,7 @@ def reserve(settings: Settings | None = None) -> Trace:
     toy.store("B")
     toy.store("C")
     toy.pending |= {"B": "I", "C": ","}
-    execution = ExecutionView((InputCount("B", 1), InputCount("C", n)), n + 1, 16)
+    execution = ExecutionView((InputCount("B", 1, n, n % 4), InputCount("C", n, 0, 0)), n + 1, 16)
     script.frame(
         "One execution", "7 inputs at once.", ("B", "C"), contiguous=strip, execution=execution
     )
@@ -479,7 +480,7 @@ def lookups(settings: Settings | None = None) -> Trace:
     worked = WorkedScore("B", 0, 1, 0, 6, 2, 3, 2, 5.25, 0.1768, 0.928, 1.5, 4.2, 0.1344, 0.1344)
     script.frame("One score", "Q asks, K is matched.", ("B",), worked_score=worked)
     layers = tuple(LayerDifference(i, i * 0.7, i * 1.3) for i in range(LAYERS))
-    comparison = Comparison(2, "u", ("Thus", "Ruth"), layers)
+    comparison = Comparison(2, "u", ("Thus", "Chum"), layers)
     script.frame("Two beginnings", "The same character, other K and V.", comparison=comparison)
     return script.trace("block-table")
 

@@ -1,0 +1,77 @@
+"""The figures in a sentence or two, computed from the same data, for who cannot see them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pagedkv.figures.attention_data import AttentionMap, Part, attention_map
+from pagedkv.figures.memory_data import MemoryStory, Moment, memory_story
+from pagedkv.figures.words import WORDS, kernel_words, say, say_count, small
+from pagedkv.trace.frame import Trace
+
+
+def attention_alt(trace: Trace, request: str, layer: int, head: int, part: Part) -> str:
+    """Describe one attention map; raises ``ValueError`` as ``attention_figure`` does."""
+    attention = attention_map(trace, request, layer, head)
+    at = _largest_at(attention, part)
+    what = WORDS["dense"] if part == "dense" else kernel_words(trace.runtime.backend)
+    chosen = say("chosen", request=request, layer=layer, head=head)
+    size = {
+        "queries": say_count("queries", len(attention.queries)),
+        "keys": say_count("keys", len(attention.keys)),
+        "blocks": say_count("blocks", len(attention.spans)),
+    }
+    if part == "difference":
+        return say("alt_difference", chosen=chosen, **size, **at)
+    off = small(float(np.abs(attention.row_sums(part) - 1).max()))
+    return say("alt_weights", what=what, chosen=chosen, off=off, **size, **at)
+
+
+def _largest_at(attention: AttentionMap, part: Part) -> dict[str, object]:
+    """Where the largest value stands, and how large it is."""
+    values = np.abs(attention.values(part))
+    row, column = np.unravel_index(np.nanargmax(values), values.shape)
+    largest = float(values[row, column])
+    return {
+        "largest": small(largest) if part == "difference" else f"{largest:.2f}",
+        "query": attention.queries[row].position,
+        "key": attention.keys[column].position,
+    }
+
+
+def memory_alt(trace: Trace) -> str:
+    """Describe the memory figure: what is stored and empty at first, at most and at last."""
+    story = memory_story(trace)
+    sentences = [_use(story)]
+    if story.compares:
+        sentences.append(_reserved(story.moments))
+    if story.shares:
+        sentences.append(_sharing(story.moments))
+    return " ".join(sentences)
+
+
+def _use(story: MemoryStory) -> str:
+    first, last = story.moments[0].paged, story.moments[-1].paged
+    return say(
+        "alt_memory",
+        frames=say_count("frames", len(story.moments)),
+        capacity=story.capacity,
+        blocks=say_count("blocks", story.num_blocks),
+        block_size=story.block_size,
+        first=first.stored,
+        last=last.stored,
+        most_stored=max(moment.paged.stored for moment in story.moments),
+        most_empty=max(moment.paged.empty for moment in story.moments),
+        least_free=min(moment.paged.free for moment in story.moments),
+    )
+
+
+def _reserved(moments: Sequence[Moment]) -> str:
+    uses = [moment.contiguous for moment in moments if moment.contiguous is not None]
+    most = max(uses, key=lambda use: use.allocated)
+    return say("alt_contiguous", reserved=most.allocated, stored=most.stored, free=most.free)
+
+
+def _sharing(moments: Sequence[Moment]) -> str:
+    most = max(moments, key=lambda moment: moment.table_entries - moment.blocks_in_use)
+    return say("alt_sharing", entries=most.table_entries, blocks=most.blocks_in_use)

@@ -1,0 +1,116 @@
+"""Memory over the frames of a lesson: a stack of stored, empty and free positions for each frame.
+
+Bars, not areas: between two frames there is nothing. Below it, where the lesson has it, the
+contiguous baseline at the same scale, or table entries beside the blocks that they point to.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from pagedkv.figures.geometry import every, ticks
+from pagedkv.figures.memory_data import MemoryStory, memory_story
+from pagedkv.figures.memory_traces import bars, capacity_line, counts
+from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, Theme, base_figure, theme
+from pagedkv.figures.words import WORDS
+from pagedkv.trace.frame import Trace
+
+PANEL_HEIGHT = 250
+BETWEEN = 80  # pixels between panels
+HEADROOM = 1.12  # of the scale, above its highest value
+WIDTH = 300  # pixels of a panel at the narrowest that the figure is made for
+MARGIN = {"l": 52, "r": 12, "t": 44, "b": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One of the pictures below each other; its scale reaches a little above ``top``."""
+
+    heading: str
+    axis: str
+    traces: tuple[go.Bar | go.Scatter, ...]
+    top: int
+    unit: int  # ticks stand at its multiples
+
+
+def memory_figure(trace: Trace, *, dark: bool = False) -> go.Figure:
+    """Draw the memory of the whole lesson; the figure brings its height with it."""
+    story, look = memory_story(trace), theme(dark)
+    panels = _panels(story, look)
+    figure = make_subplots(
+        rows=len(panels),
+        shared_xaxes=True,
+        vertical_spacing=BETWEEN / _inner_height(panels),
+        subplot_titles=[f"<b>{panel.heading}</b>" for panel in panels],
+        figure=base_figure(look, _inner_height(panels) + MARGIN["t"] + MARGIN["b"], MARGIN),
+    )
+    for row, panel in enumerate(panels, start=1):
+        figure.add_traces(panel.traces, rows=row, cols=1)
+        figure.update_yaxes(_value_axis(panel, look), row=row, col=1)
+    figure.update_xaxes(_frame_axis(story, look))
+    name = {"text": WORDS["frame_axis"], "standoff": 6, "font": {"size": TEXT_SIZE}}
+    figure.update_xaxes(title=name, row=len(panels), col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": TITLE_SIZE, "color": look.ink})
+    figure.update_layout(barmode="stack", bargap=0.12, legend=_legend(look, _inner_height(panels)))
+    return figure
+
+
+def _panels(story: MemoryStory, look: Theme) -> list[Panel]:
+    slots, size = WORDS["slots_axis"], story.block_size
+    limit = capacity_line(story, look)
+    panels = [
+        Panel(WORDS["memory_blocks"], slots, (*bars(story, look), limit), story.capacity, size)
+    ]
+    if story.compares:
+        reserved = (*bars(story, look, contiguous=True), capacity_line(story, look, again=True))
+        panels.append(Panel(WORDS["memory_contiguous"], slots, reserved, story.capacity, size))
+    if story.shares:
+        most = max(moment.table_entries for moment in story.moments)
+        panels.append(
+            Panel(WORDS["memory_sharing"], WORDS["count_axis"], counts(story, look), most, 1)
+        )
+    return panels
+
+
+def _inner_height(panels: list[Panel]) -> int:
+    return PANEL_HEIGHT * len(panels) + BETWEEN * (len(panels) - 1)
+
+
+def _value_axis(panel: Panel, look: Theme) -> dict[str, Any]:
+    """Whole numbers only, from 0 to a little above the highest value."""
+    return {
+        "title": {"text": panel.axis, "standoff": 6, "font": {"size": TEXT_SIZE}},
+        "range": [0, panel.top * HEADROOM],
+        "tickvals": list(ticks(panel.top, panel.unit)),
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def _frame_axis(story: MemoryStory, look: Theme) -> dict[str, Any]:
+    frames = len(story.moments)
+    return {
+        "range": [0.5, frames + 0.5],
+        "tickvals": [index + 1 for index in every(frames, WIDTH, 24)],
+        "showticklabels": True,
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": look.ink,
+        "fixedrange": True,
+    }
+
+
+def _legend(look: Theme, height: int) -> dict[str, Any]:
+    return {
+        "orientation": "h",
+        "x": 0,
+        "y": -54 / height,  # below the frame numbers
+        "yanchor": "top",
+        "font": {"color": look.ink},
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "traceorder": "normal",
+    }

@@ -1,0 +1,89 @@
+"""Every word of the figures that a learner reads. Another language is another set of words."""
+
+WORDS: dict[str, str] = {
+    # attention maps: titles, axes, hover
+    "kernel_triton": "Triton kernel",
+    "kernel_torch": "torch kernel",
+    "dense": "Dense reference",
+    "difference": "Difference, at most {largest}",
+    "weights_of": "weights of {chosen}",
+    "chosen": "{request}, layer {layer}, head {head}",
+    "chosen_difference": "kernel − dense, counted in {unit}",
+    "chosen_equal": "kernel − dense: no difference at all",
+    "query_axis": "query position",
+    "key_axis": "key position",
+    "masked": "hatched: later than the query, masked",
+    "query_label": "{position} {token}",
+    "query_hover": "{position} {token} · frame {frame} · row sums to {sum:.6f}",
+    "key_hover": "{position} {token} · L{logical_block} in P{block_id}",
+    "weight_hover": "query %{y}<br>key %{x}<br>weight %{z:.6f}<extra></extra>",
+    "difference_hover": "query %{y}<br>key %{x}<br>kernel − dense %{z:.1e}<extra></extra>",
+    # memory over frames
+    "memory_blocks": "Positions in blocks",
+    "memory_contiguous": "Positions reserved in one piece",
+    "memory_sharing": "Table entries and the blocks they point to",
+    "slots_axis": "positions",
+    "count_axis": "count",
+    "frame_axis": "frame",
+    "stored": "stored",
+    "empty": "allocated, empty",
+    "reserved_empty": "reserved, empty",
+    "free": "free",
+    "unusable": "unusable: no whole block",
+    "capacity": "capacity {capacity}",
+    "table_entries": "table entries",
+    "blocks_in_use": "blocks in use",
+    # in words
+    "queries": "1 query|{count} queries",
+    "keys": "1 key|{count} keys",
+    "blocks": "1 block|{count} blocks",
+    "frames": "1 frame|{count} frames",
+    "alt_weights": "{what}: attention weights of {chosen}, {queries} by {keys} in {blocks}; rows "
+    "sum to 1 within {off}. The largest, {largest}, is that of query {query} on key {key}.",
+    "alt_difference": "Kernel minus dense reference: {chosen}, {queries} by {keys} in {blocks}. "
+    "They are at most {largest} apart, for query {query} and key {key}.",
+    "alt_memory": "Memory over {frames}: {capacity} positions, {blocks} of {block_size}. Stored: "
+    "{first} at first, at most {most_stored}, {last} at last; allocated but empty: at most "
+    "{most_empty}; free: at least {least_free}.",
+    "alt_contiguous": "In one piece, {reserved} are reserved for {stored} stored, and {free} are "
+    "left.",
+    "alt_sharing": "Where sharing saves most, {entries} table entries point to {blocks} blocks.",
+    "memory_hover": "{title}<br>{name}: %{{y}}<extra>frame %{{x}}</extra>",
+}
+
+
+def say(key: str, /, **values: object) -> str:
+    """Fill a sentence.
+
+    >>> say("capacity", capacity=24)
+    'capacity 24'
+    """
+    return WORDS[key].format(**values)
+
+
+def say_count(key: str, count: int) -> str:
+    """Fill a ``"singular|plural"`` phrase.
+
+    >>> say_count("keys", 1), say_count("keys", 9)
+    ('1 key', '9 keys')
+    """
+    singular, plural = WORDS[key].split("|")
+    return (singular if count == 1 else plural).format(count=count)
+
+
+def kernel_words(backend: str) -> str:
+    """Return the name of what computed the weights.
+
+    >>> kernel_words("triton-interpreter")
+    'Triton kernel'
+    """
+    return WORDS["kernel_triton" if backend.startswith("triton") else "kernel_torch"]
+
+
+def small(number: float) -> str:
+    """Write an error: exactly 0 as "0", anything else in two digits.
+
+    >>> small(0.0), small(1.23e-7)
+    ('0', '1.2e-07')
+    """
+    return "0" if number == 0 else f"{number:.1e}"

@@ -1,0 +1,92 @@
+"""Projector, laptop, tablet and telephone; light and dark; everybody can use the pages."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser_tools import EVERY_LESSON, LessonPage, Open
+from playwright.sync_api import Page
+
+from pagedkv.lessons import LESSONS
+
+SCREENS = [(1280, 640), (1280, 800), (1024, 768), (390, 844)]
+SCHEMES = ["light", "dark"]
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@EVERY_LESSON
+def test_nothing_is_wider_than_the_screen(open_lesson: Open, slug: str) -> None:
+    lesson = open_lesson(f"/{slug}")
+    for width, height in SCREENS:
+        lesson.page.set_viewport_size({"width": width, "height": height})
+        lesson.press("Home", "End")
+        lesson.page.wait_for_timeout(100)
+        assert lesson.page.evaluate(OVERFLOW) <= 0, f"{width} wide"
+        box = lesson.box("player")
+        assert 0 <= box["x"] < box["right"] <= width
+    assert lesson.complaints == []
+
+
+@EVERY_LESSON
+def test_title_to_ledger_fit_a_projector_without_scrolling(open_lesson: Open, slug: str) -> None:
+    lesson = open_lesson(f"/{slug}", width=1280, height=640)
+    for index in range(lesson.num_frames):
+        lesson.expect_step(index)
+        for part in ("board", "caption", "ledger"):
+            box = lesson.box(part)
+            assert 0 <= box["y"] < box["bottom"] <= 640, f"{part} of frame {index}"
+        lesson.press("ArrowRight")
+
+
+@EVERY_LESSON
+def test_head_and_settings_leave_the_screen_to_the_board(open_lesson: Open, slug: str) -> None:
+    lesson = open_lesson(f"/{slug}", width=1280, height=640)
+    assert lesson.box("player")["y"] <= 165
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_both_themes_reach_the_board(open_lesson: Open, scheme: str) -> None:
+    lesson = open_lesson("/growth", scheme=scheme)
+    page = lesson.by_id("stApp").evaluate("app => getComputedStyle(app).backgroundColor")
+    text = lesson.by_id("caption").evaluate("caption => getComputedStyle(caption).color")
+    is_dark = scheme == "dark"
+    assert (lightness(page) < 0.5) == is_dark
+    assert (lightness(text) > 0.5) == is_dark
+
+
+def lightness(colour: str) -> float:
+    """How light an ``rgb(...)`` colour is, from 0 to 1."""
+    channels = colour[colour.index("(") + 1 : -1].split(",")[:3]
+    return sum(float(channel) for channel in channels) / (3 * 255)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@EVERY_LESSON
+def test_axe_finds_no_serious_violation_in_a_lesson(
+    open_lesson: Open, slug: str, scheme: str
+) -> None:
+    lesson = open_lesson(f"/{slug}", scheme=scheme)
+    assert serious_violations(lesson.page) == []
+    lesson.press("End")
+    assert serious_violations(lesson.page) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_no_serious_violation_on_the_start_page(open_start: Open, scheme: str) -> None:
+    start: LessonPage = open_start("/", scheme=scheme)
+    start.page.get_by_text("The words of the course").click()
+    assert serious_violations(start.page) == []
+    assert start.complaints == []
+
+
+def serious_violations(page: Page) -> list[str]:
+    """What axe-core calls serious or critical, and where."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+def test_every_lesson_is_covered() -> None:
+    assert len(LESSONS) >= 7
