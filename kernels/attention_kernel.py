@@ -53,7 +53,7 @@ def paged_attention_kernel(
     row = pair // NUM_KV_HEADS * QUERIES + lane // GROUP_SIZE
     head = row.to(tl.int64) * NUM_HEADS + pair % NUM_KV_HEADS * GROUP_SIZE + lane % GROUP_SIZE
     in_use = (row < num_rows) & (lane < QUERIES * GROUP_SIZE)
-    context_len = tl.load(context_lens + row, mask=in_use, other=0)[:, None]
+    context_len = tl.load(context_lens + row, mask=in_use, other=0)[:, None]  # per lane
 
     dim = tl.arange(0, DIM).to(INDEX)
     in_dim = dim < HEAD_DIM
@@ -88,13 +88,14 @@ def paged_attention_kernel(
             v_at = block * V_STRIDES[0] + offset * V_STRIDES[1] + kv_head * V_STRIDES[2]
             v_at = v_at[:, None] + dim * V_STRIDES[3]
 
-        # Slots past the context are never loaded, neither K nor V: they may hold NaN, and a weight
-        # of 0 does not help, for 0 * NaN is NaN.
+        # Slots past the longest context are never loaded, neither K nor V: they may hold NaN, and a
+        # weight of 0 does not help, for 0 * NaN is NaN.
         stored = stored[:, None] & in_dim
         k = tl.load(k_cache + k_at, mask=stored, other=0.0).to(DOT)  # [PAIRS * TILE, DIM]
         v = tl.load(v_cache + v_at, mask=stored, other=0.0).to(DOT)
 
         # qk is [PAIRS * LANES, TILE]: a lane's scores with the TILE positions of its own pair.
+        # Several pairs are a batch of small products, so nothing of one can reach another.
         if PAIRS == 1:
             qk = tl.dot(q, tl.trans(k), input_precision="ieee")
         else:
@@ -179,7 +180,7 @@ def _launches(
     A GPU takes all rows at once, each with its own table. The interpreter's time grows with the
     numbers loaded, so where a few tables serve many rows, as they do when a prompt's positions
     attend, each run of rows is a launch that loads the K and V of its table once. In a run every
-    row's table is the beginning of the next row's.
+    row's table is the beginning of the next row's, so the last row's table serves them all.
     """
     num_rows = len(block_tables)
     if INTERPRETED:
@@ -232,14 +233,15 @@ def _launch(
 
 
 def _tile_sizes(query: torch.Tensor, num_pairs: int, lanes: int, longest: int) -> dict[str, int]:
+    """How much one program does; ``lanes`` is how many it has per pair before padding."""
     lanes, dim = next_power_of_2(lanes), next_power_of_2(query.shape[-1])
     if INTERPRETED:
         # As few programs with as few rounds as possible: a tile reaches over the longest context,
         # within reason, and over as many pairs as fit.
         tile = min(next_power_of_2(longest), 256)
         room = max(INTERPRETED_TILE // (tile * max(dim, lanes)), 1)
-        return {"PAIRS": min(next_power_of_2(num_pairs), room), "LANES": lanes, "TILE": tile,
-                "DIM": dim}  # fmt: skip
+        pairs = min(next_power_of_2(num_pairs), room)
+        return {"PAIRS": pairs, "LANES": lanes, "TILE": tile, "DIM": dim}
     # One pair a program, as many programs as there are. Tensor cores want 16 lanes and 16 dims at
     # least. A tile of K is 64 positions or 16 KiB, whichever is less, whatever the block size:
     # small blocks fill it as well as large ones.

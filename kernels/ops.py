@@ -140,7 +140,7 @@ def paged_attention(
             block_tables,
             context_lens,
             longest,
-            head_dim**-0.5 if scale is None else scale,
+            head_dim**-0.5 if scale is None else float(scale),
             weights,
         )
     return out if weights is None else (out, weights)

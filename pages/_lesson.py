@@ -15,14 +15,14 @@ from pages._view import arrive
 def show_lesson(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
     """Draw the lesson at the settings that the learner has chosen or arrived with."""
     arrival = arrive(lesson.slug)
-    with st.container(gap="xxsmall"):
+    with st.container(key="lesson", gap="xxsmall"):
         show_heading(lesson)
         settings = show_settings(lesson)
         run = lesson_run(lesson, settings)
         show_notices(arrival.notices(settings, len(run.trace.frames)))
         show_player(lesson, settings, run, arrival)
-    show_words(lesson)
     show_panels(lesson, settings)
+    show_words(lesson)
     show_neighbours(lesson, pages)
 
 

@@ -1,14 +1,76 @@
-"""The whole lesson in one picture, drawn only when a learner asks for it.
+"""Pictures of the whole lesson, below the player, drawn only when a learner asks for one.
 
-A fragment of its own: choosing a picture leaves the player alone.
+A fragment of its own: choosing a picture does not touch the player, and the pictures do not change
+while the learner steps.
 """
 
 import streamlit as st
 
+from pagedkv.figures import (
+    PARTS,
+    attention_alt,
+    attention_choices,
+    attention_figure,
+    attention_table,
+    memory_alt,
+    memory_figure,
+    memory_table,
+)
 from pagedkv.lessons.base import Lesson
 from pagedkv.settings import Settings
-from pages._runs import lesson_run
+from pagedkv.trace.frame import Trace
+from pages._runs import run_store
+
+PART_NAMES = {
+    "kernel": "Paged kernel",
+    "dense": "Dense reference",
+    "difference": "Difference",
+}
 
 
+@st.fragment
 def show_panels(lesson: Lesson, settings: Settings) -> None:
-    """stub until figures exist."""
+    """Let the learner choose a picture of the whole lesson, and draw it."""
+    st.subheader("The whole lesson at once", anchor=False)
+    panels = {"Memory, frame by frame": show_memory, "Attention maps": show_attention}
+    panel = st.segmented_control("Picture", panels, key="panel", label_visibility="collapsed")
+    if panel is not None:
+        panels[panel](run_store().get(lesson, settings).trace)
+
+
+def show_memory(trace: Trace) -> None:
+    """How much is allocated, stored and free in every frame."""
+    _show_figure(memory_figure(trace, dark=_is_dark()), memory_alt(trace), "memory")
+    _show_numbers(memory_table(trace))
+
+
+def show_attention(trace: Trace) -> None:
+    """Every query's weights over the lesson, for one request, layer and head."""
+    choices = attention_choices(trace)
+    if not choices.requests:
+        st.markdown("No query attends in this lesson at these settings.")
+        return
+    with st.container(key="attention", horizontal=True, vertical_alignment="bottom"):
+        part = st.segmented_control(
+            "Weights", PARTS, default=PARTS[0], required=True, format_func=PART_NAMES.get
+        )
+        request = st.selectbox("Request", choices.requests, width=120)
+        layer = st.selectbox("Layer", choices.layers, width=120)
+        head = st.selectbox("Head", choices.heads, width=120)
+    figure = attention_figure(trace, request, layer, head, part, dark=_is_dark())
+    _show_figure(figure, attention_alt(trace, request, layer, head, part), "attention-map")
+    _show_numbers(attention_table(trace, request, layer, head))
+
+
+def _show_figure(figure: object, alt: str, key: str) -> None:
+    st.plotly_chart(figure, theme=None, key=key, alt=alt, config={"displayModeBar": False})
+    st.markdown(alt)
+
+
+def _show_numbers(table: object) -> None:
+    with st.expander("The same in numbers"):
+        st.dataframe(table, hide_index=True)
+
+
+def _is_dark() -> bool:
+    return st.context.theme.type == "dark"

@@ -11,11 +11,13 @@ from pages._permalink import QUERY_NAMES, nearest_step, query_of
 from pages._runs import LessonRun
 from pages._view import Arrival
 
-ADAPTER = Path(__file__).with_name("_adapter.js").read_text(encoding="utf-8")
+ADAPTER_JS = Path(__file__).with_name("_adapter.js").read_text(encoding="utf-8")
+ADAPTER_CSS = Path(__file__).with_name("_adapter.css").read_text(encoding="utf-8")
 
-# Text with line breaks is taken as source; a single line could be taken for a file's path.
 _mount = st.components.v2.component(
-    "pagedkv_player", js=f"\n{player_js()}\n{ADAPTER}\n", css=f"\n{player_css()}\n"
+    "pagedkv_player",
+    js=f"{player_js()}\n{ADAPTER_JS}",
+    css=f"{player_css()}\n{ADAPTER_CSS}",
 )
 
 

@@ -10,7 +10,7 @@ from pagedkv.player import player_data
 from pagedkv.recorder import record
 from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
-from pagedkv.trace_store import OnProgress, Run, TraceStore
+from pagedkv.trace_store import OnProgress, Progress, TraceStore
 
 MAX_RUNS = 64
 SECONDS_WITHOUT_PROGRESS = 0.5
@@ -32,27 +32,26 @@ def run_store() -> TraceStore[LessonRun]:
 
 
 def lesson_run(lesson: Lesson, settings: Settings) -> LessonRun:
-    """The run of a lesson, shown on its way if it takes long.
+    """The run of a lesson, its progress shown if it takes long.
 
     While a session waits here and the learner moves a slider again, Streamlit stops this script at
     the next look at the progress, which leaves the run; one that nobody waits for is given up.
     """
-    place = st.empty()
+    with st.container(key="progress"):
+        place = st.empty()
     with run_store().waiting_for(lesson, settings) as run:
         if not run.wait(SECONDS_WITHOUT_PROGRESS):
-            _show_progress(place, lesson, run)
+            while not run.wait(SECONDS_BETWEEN_LOOKS):
+                place.markdown(_in_words(run.progress))
+            place.empty()
         return run.result()
+
+
+def _in_words(progress: Progress) -> str:
+    frames = "1 frame" if progress.frames == 1 else f"{progress.frames} frames"
+    return f":material/hourglass_top: Running the lesson … {frames} so far"
 
 
 def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> LessonRun:
     trace = record(lesson, settings, on_progress=on_progress)
     return LessonRun(trace, player_data(trace, lesson))
-
-
-def _show_progress(place: Any, lesson: Lesson, run: Run[LessonRun]) -> None:
-    expected = max(len(lesson.frames), 1)
-    while not run.wait(SECONDS_BETWEEN_LOOKS):
-        seen = run.progress
-        words = f"Running the lesson: frame {seen.frames + 1}"
-        place.progress(min(seen.frames / expected, 1.0), text=words)
-    place.empty()

@@ -31,7 +31,7 @@ GOOD_TO_KNOW = """
 def show_start(pages: dict[str, StreamlitPage]) -> None:
     """Say what the course is, list its lessons in order, and explain its words."""
     leave()
-    st.title("How an engine keeps the KV of its requests", anchor=False)
+    st.title("How an LLM engine manages its KV cache", anchor=False)
     st.markdown(INTRODUCTION)
     first = LESSONS[0]
     with st.container(key="begin"):
@@ -54,6 +54,7 @@ def show_lessons(pages: dict[str, StreamlitPage]) -> None:
     with st.container(key="lessons", gap="xsmall"):
         for number, (lesson, start) in enumerate(zip(LESSONS, starts, strict=False), start=1):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.page_link(pages[lesson.slug], label=f"{number}. {lesson.title}", width=220)
-                st.markdown(f"{lesson.minutes} min, from {start}", width=120)
+                link = f"**{number}. {lesson.title}**"
+                st.page_link(pages[lesson.slug], label=link, width=220)
+                st.markdown(f"0:{start:02d} · {lesson.minutes} min", width=110)
                 st.markdown(lesson.question, width="stretch")

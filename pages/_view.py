@@ -50,10 +50,19 @@ def leave() -> None:
 
 def choose(settings: Settings) -> None:
     """Set the sliders. To be called before they are drawn, or in a callback."""
+    st.session_state["settings"] = settings
     for name in SETTING_NAMES:
         st.session_state[name] = getattr(settings, name)
 
 
 def chosen() -> Settings:
-    """The settings as they stand now."""
-    return Settings(**{name: st.session_state[name] for name in SETTING_NAMES})
+    """The settings as they stand now.
+
+    A browser that has not drawn all sliders yet sends only some of them; the rest is as it was.
+    """
+    before: Settings = st.session_state["settings"]
+    for name in SETTING_NAMES:
+        st.session_state.setdefault(name, getattr(before, name))
+    settings = Settings(**{name: st.session_state[name] for name in SETTING_NAMES})
+    st.session_state["settings"] = settings
+    return settings

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from threading import Thread
 
 import streamlit as st
@@ -11,24 +12,35 @@ import torch
 from pagedkv.lessons import LESSONS
 from pagedkv.settings import Settings
 from pages._runs import run_store
+from pages._welcome import say_where
 
 
 @asynccontextmanager
 async def warm_up(app: st.App) -> AsyncIterator[None]:
-    """Make the first lesson before the port opens, and the others while the first is read.
+    """Make the first lesson before anybody is let in, and the others while it is read.
 
-    Torch gets one thread: the tensors are small, and the cores belong to the learners. What was
-    imported is frozen, since the collector would otherwise walk all of it after every click.
+    Torch gets one thread: the tensors are small, and the cores belong to the learners.
     """
-    print("pagedkv: recording the first lesson …", flush=True)
     torch.set_num_threads(1)
+    import_module("pages._lesson")  # all that pages need; else the first visitor waits for Plotly
     run_store().get(LESSONS[0], Settings())
-    gc.collect()
-    gc.freeze()
-    Thread(target=_record_the_others, daemon=True).start()
+    _keep_out_of_collections()
+    Thread(target=_make_the_others, daemon=True).start()
+    say_where()
     yield
 
 
-def _record_the_others() -> None:
+def _make_the_others() -> None:
     for lesson in LESSONS[1:]:
         run_store().get(lesson, Settings())
+    _keep_out_of_collections()
+
+
+def _keep_out_of_collections() -> None:
+    """Take what is here to stay out of the collector's sight.
+
+    Streamlit collects garbage after every run of a page; with torch in memory that would walk a
+    million objects after every click.
+    """
+    gc.collect()
+    gc.freeze()

@@ -11,13 +11,13 @@ from pages._start import show_start
 
 HERE = Path(__file__).parent
 
-st.set_page_config(page_title="pagedkv", page_icon=HERE / "_icon.svg", layout="wide")
-st.html(HERE / "_style.css")
-
 # Every page may link to every other, so each is handed the whole table.
 pages = {"": st.Page(lambda: show_start(pages), title="Start", url_path="", default=True)}
 for lesson in LESSONS:
     show = partial(show_lesson, lesson, pages)
     pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
 
-st.navigation(list(pages.values()), position="top").run()
+page = st.navigation(list(pages.values()), position="top")
+st.set_page_config(f"{page.title} · pagedkv", page_icon=HERE / "_icon.svg", layout="wide")
+st.html(HERE / "_style.css")
+page.run()

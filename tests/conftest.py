@@ -1,4 +1,4 @@
-"""What every test needs to know: where the project is."""
+"""What holds for every test: where the project is, and that none is passed over."""
 
 from pathlib import Path
 
@@ -11,3 +11,11 @@ PROJECT = Path(__file__).resolve().parent.parent
 def project() -> Path:
     """The project's folder."""
     return PROJECT
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A skipped test says nothing, so a run with one has failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -13,7 +13,6 @@ from pagedkv.trace.frame import Trace
 def attention_alt(trace: Trace, request: str, layer: int, head: int, part: Part) -> str:
     """Describe one attention map; raises ``ValueError`` as ``attention_figure`` does."""
     attention = attention_map(trace, request, layer, head)
-    at = _largest_at(attention, part)
     what = WORDS["dense"] if part == "dense" else kernel_words(trace.runtime.backend)
     chosen = say("chosen", request=request, layer=layer, head=head)
     size = {
@@ -22,20 +21,29 @@ def attention_alt(trace: Trace, request: str, layer: int, head: int, part: Part)
         "blocks": say_count("blocks", len(attention.spans)),
     }
     if part == "difference":
-        return say("alt_difference", chosen=chosen, **size, **at)
+        return say("alt_difference", chosen=chosen, **size, **_furthest_apart(attention))
     off = small(float(np.abs(attention.row_sums(part) - 1).max()))
-    return say("alt_weights", what=what, chosen=chosen, off=off, **size, **at)
+    return say(
+        "alt_weights", what=what, chosen=chosen, off=off, **size, **_last_query(attention, part)
+    )
 
 
-def _largest_at(attention: AttentionMap, part: Part) -> dict[str, object]:
-    """Where the largest value stands, and how large it is."""
-    values = np.abs(attention.values(part))
-    row, column = np.unravel_index(np.nanargmax(values), values.shape)
-    largest = float(values[row, column])
+def _last_query(attention: AttentionMap, part: Part) -> dict[str, object]:
+    """Where the last query looks most, and how much."""
+    weights = attention.values(part)[-1, : attention.queries[-1].context_length]
+    key = int(np.argmax(weights))
+    query, key_position = attention.queries[-1].position, attention.keys[key].position
+    return {"query": query, "key": key_position, "largest": f"{weights[key]:.2f}"}
+
+
+def _furthest_apart(attention: AttentionMap) -> dict[str, object]:
+    """Where kernel and dense reference differ most, and how much."""
+    apart = np.where(attention.seen, np.abs(attention.difference), -1.0)
+    row, column = np.unravel_index(np.argmax(apart), apart.shape)
     return {
-        "largest": small(largest) if part == "difference" else f"{largest:.2f}",
         "query": attention.queries[row].position,
         "key": attention.keys[column].position,
+        "largest": small(attention.largest_difference),
     }
 
 

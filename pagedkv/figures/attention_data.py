@@ -20,6 +20,7 @@ Part = Literal["kernel", "dense", "difference"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 Matrix = npt.NDArray[np.float64]  # [num_queries, num_keys], NaN where masked
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,14 @@ class AttentionMap:
 
     @property
     def largest_difference(self) -> float:
-        """The largest absolute difference of all cells."""
-        return float(np.nanmax(np.abs(self.difference)))
+        """The largest absolute difference of all cells; NaN if one of them is not a number."""
+        return float(np.abs(self.difference)[self.seen].max())
+
+    @property
+    def seen(self) -> Bools:
+        """Which keys each query attends to, [num_queries, num_keys]; the others are masked."""
+        lengths = np.array([[query.context_length] for query in self.queries])
+        return np.arange(len(self.keys)) < lengths
 
     def values(self, part: Part) -> Matrix:
         """Return the matrix of one part; ``ValueError`` names a part that there is not."""
@@ -91,7 +98,7 @@ class AttentionMap:
 
     def row_sums(self, part: Part) -> npt.NDArray[np.float64]:
         """Sum each row of a part; rows of weights sum to 1."""
-        return np.asarray(np.nansum(self.values(part), axis=1))
+        return np.asarray(np.where(self.seen, self.values(part), 0.0).sum(axis=1))
 
     @property
     def spans(self) -> tuple[BlockSpan, ...]:

@@ -8,6 +8,10 @@ from math import ceil
 
 from pagedkv.figures.attention_data import AttentionMap, BlockSpan
 
+WIDTH = 300  # pixels of a matrix or panel at the narrowest that figures are made for
+ROW_HEIGHT = 36
+TALLEST = 324  # pixels of a matrix
+
 Outline = tuple[list[float | None], list[float | None]]  # x and y; None ends one closed piece
 
 
@@ -22,14 +26,26 @@ def every(count: int, room: float, needed: float) -> range:
     return range(0, count, max(1, ceil(needed * count / room)))
 
 
-def ticks(top: int, unit: int, most: int = 7) -> range:
-    """Return multiples of ``unit`` from 0 to ``top``, thinned to at most ``most`` of them.
+def ticks(top: int, unit: int, most: int = 7) -> list[int]:
+    """Return 0, ``step``, twice ``step``... up to ``top``, at most ``most`` of them, and ``top``.
 
-    >>> list(ticks(24, 4)), list(ticks(24, 1))
-    ([0, 4, 8, 12, 16, 20, 24], [0, 4, 8, 12, 16, 20, 24])
+    ``step`` is ``unit``, doubled as often as need be. ``top`` is left out where the last step comes
+    too close to it.
+
+    >>> ticks(24, 4), ticks(24, 3), ticks(23, 4), ticks(4, 32)
+    ([0, 4, 8, 12, 16, 20, 24], [0, 6, 12, 18, 24], [0, 4, 8, 12, 16, 20, 23], [0, 4])
     """
-    step = unit * max(1, ceil(top / (unit * (most - 1))))
-    return range(0, top + 1, step)
+    step = unit
+    while top // step + 1 > most:
+        step *= 2
+    steps = list(range(0, top + 1, step))
+    room = (top - steps[-1]) / max(top, 1)
+    return [*steps, top] if room > 0.08 else steps
+
+
+def matrix_height(num_rows: int) -> int:
+    """Return the pixels of a matrix: rows at full height while there is room."""
+    return min(ROW_HEIGHT * num_rows, TALLEST)
 
 
 def masked_outline(attention: AttentionMap) -> Outline:

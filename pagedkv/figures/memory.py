@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pagedkv.figures.geometry import every, ticks
+from pagedkv.figures.geometry import WIDTH, every, ticks
 from pagedkv.figures.memory_data import MemoryStory, memory_story
 from pagedkv.figures.memory_traces import bars, capacity_line, counts
 from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, Theme, base_figure, theme
@@ -20,7 +20,7 @@ from pagedkv.trace.frame import Trace
 PANEL_HEIGHT = 250
 BETWEEN = 80  # pixels between panels
 HEADROOM = 1.12  # of the scale, above its highest value
-WIDTH = 300  # pixels of a panel at the narrowest that the figure is made for
+FEWEST = 6  # frames that the scale has room for; else a single bar would be a wall
 MARGIN = {"l": 52, "r": 12, "t": 44, "b": 100}
 
 
@@ -49,6 +49,7 @@ def memory_figure(trace: Trace, *, dark: bool = False) -> go.Figure:
     for row, panel in enumerate(panels, start=1):
         figure.add_traces(panel.traces, rows=row, cols=1)
         figure.update_yaxes(_value_axis(panel, look), row=row, col=1)
+    name_once(figure)
     figure.update_xaxes(_frame_axis(story, look))
     name = {"text": WORDS["frame_axis"], "standoff": 6, "font": {"size": TEXT_SIZE}}
     figure.update_xaxes(title=name, row=len(panels), col=1)
@@ -60,12 +61,11 @@ def memory_figure(trace: Trace, *, dark: bool = False) -> go.Figure:
 def _panels(story: MemoryStory, look: Theme) -> list[Panel]:
     slots, size = WORDS["slots_axis"], story.block_size
     limit = capacity_line(story, look)
-    panels = [
-        Panel(WORDS["memory_blocks"], slots, (*bars(story, look), limit), story.capacity, size)
-    ]
+    in_blocks = (*bars(story, look), limit)
+    panels = [Panel(WORDS["memory_blocks"], slots, in_blocks, story.capacity, size)]
     if story.compares:
-        reserved = (*bars(story, look, contiguous=True), capacity_line(story, look, again=True))
-        panels.append(Panel(WORDS["memory_contiguous"], slots, reserved, story.capacity, size))
+        in_one_piece = (*bars(story, look, contiguous=True), limit)
+        panels.append(Panel(WORDS["memory_contiguous"], slots, in_one_piece, story.capacity, size))
     if story.shares:
         most = max(moment.table_entries for moment in story.moments)
         panels.append(
@@ -78,12 +78,20 @@ def _inner_height(panels: list[Panel]) -> int:
     return PANEL_HEIGHT * len(panels) + BETWEEN * (len(panels) - 1)
 
 
+def name_once(figure: go.Figure) -> None:
+    """Leave one entry in the legend for whatever several panels show."""
+    named: set[str] = set()
+    for drawn in figure.data:
+        drawn.showlegend = drawn.name not in named
+        named.add(drawn.name)
+
+
 def _value_axis(panel: Panel, look: Theme) -> dict[str, Any]:
     """Whole numbers only, from 0 to a little above the highest value."""
     return {
         "title": {"text": panel.axis, "standoff": 6, "font": {"size": TEXT_SIZE}},
         "range": [0, panel.top * HEADROOM],
-        "tickvals": list(ticks(panel.top, panel.unit)),
+        "tickvals": ticks(panel.top, panel.unit),
         "gridcolor": look.grid,
         "zeroline": False,
         "fixedrange": True,
@@ -93,7 +101,7 @@ def _value_axis(panel: Panel, look: Theme) -> dict[str, Any]:
 def _frame_axis(story: MemoryStory, look: Theme) -> dict[str, Any]:
     frames = len(story.moments)
     return {
-        "range": [0.5, frames + 0.5],
+        "range": [0.5, max(frames, FEWEST) + 0.5],
         "tickvals": [index + 1 for index in every(frames, WIDTH, 24)],
         "showticklabels": True,
         "showgrid": False,

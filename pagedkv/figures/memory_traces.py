@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from pagedkv.figures.memory_data import MemoryStory, Moment, Use
-from pagedkv.figures.theme import Theme
+from pagedkv.figures.theme import CLEAR, Theme
 from pagedkv.figures.words import WORDS, say
 
 TEXT_UP_TO = 12  # frames; more have no room for numbers
@@ -16,20 +16,19 @@ LEAST_SHARE = 1 / 15  # of the scale, for a part of a bar that has room for its 
 
 
 def bars(story: MemoryStory, look: Theme, *, contiguous: bool = False) -> list[go.Bar]:
-    """Stack stored, empty and free positions, and those that make no whole block."""
+    """Stack stored, empty and free positions, and those that make no whole block, if any."""
     shown = [(m, use) for m in story.moments if (use := _use(m, contiguous)) is not None]
     moments = [moment for moment, _ in shown]
     parts = {
         "stored": [use.stored for _, use in shown],
         "reserved_empty" if contiguous else "empty": [use.empty for _, use in shown],
         "free": [use.free for _, use in shown],
+        "unusable": [0 if contiguous else story.unusable] * len(shown),
     }
-    if story.unusable and not contiguous:
-        parts["unusable"] = [story.unusable] * len(shown)
-    named = {"reserved_empty"} if contiguous else set(parts)  # each state once in the legend
     return [
-        _bar(state, values, moments, story.capacity, look).update(showlegend=state in named)
+        _bar(state, values, moments, story.capacity, look)
         for state, values in parts.items()
+        if any(values)
     ]
 
 
@@ -49,7 +48,7 @@ def _bar(
         textposition="inside",
         textangle=0,
         insidetextanchor="middle",
-        insidetextfont={"color": look.paper if state == "stored" else look.ink},
+        insidetextfont=_number_font(state, look),
         constraintext="none",
         customdata=_titles(moments),
         hovertemplate=say("memory_hover", title="%{customdata}", name=WORDS[state]),
@@ -62,31 +61,34 @@ def numbers(values: Sequence[int], capacity: int) -> list[str]:
     return [str(v) if few and v >= LEAST_SHARE * capacity else "" for v in values]
 
 
+def _number_font(state: str, look: Theme) -> dict[str, Any]:
+    """Dark on light or light on dark; a halo keeps the pattern away from the figures."""
+    colours = {"stored": (look.paper, look.stored), "empty": (look.ink, look.empty)}
+    colours["reserved_empty"] = colours["empty"]
+    ink, ground = colours.get(state, (look.ink, look.paper))
+    return {"color": ink, "shadow": ", ".join([f"0 0 3px {ground}"] * 4)}
+
+
 def _filling(state: str, look: Theme) -> dict[str, Any]:
     """Colour and pattern of a state: told apart in grey as well."""
     fills = {
         "stored": (look.stored, ""),
         "empty": (look.empty, "/"),
         "reserved_empty": (look.empty, "\\"),
-        "free": (look.paper, "."),
-        "unusable": (look.paper, "x"),
+        "free": (CLEAR, "."),
+        "unusable": (CLEAR, "x"),
     }
     colour, shape = fills[state]
+    sparse = {"size": 10, "solidity": 0.08} if shape == "." else {"size": 8, "solidity": 0.12}
     return {
         "color": colour,
         "line": {"color": look.ink, "width": 1},
-        "pattern": {
-            "shape": shape,
-            "fgcolor": look.hatch,
-            "bgcolor": colour,
-            "size": 7,
-            "solidity": 0.15,
-        },
+        "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, **sparse},
     }
 
 
-def capacity_line(story: MemoryStory, look: Theme, *, again: bool = False) -> go.Scatter:
-    """Draw the size of the whole KV memory; ``again`` leaves it out of the legend."""
+def capacity_line(story: MemoryStory, look: Theme) -> go.Scatter:
+    """Draw the size of the whole KV memory."""
     return go.Scatter(
         name=say("capacity", capacity=story.capacity),
         x=[0.5, len(story.moments) + 0.5],
@@ -94,7 +96,7 @@ def capacity_line(story: MemoryStory, look: Theme, *, again: bool = False) -> go
         mode="lines",
         line={"color": look.accent, "width": 3, "dash": "dash"},
         hoverinfo="skip",
-        showlegend=not again,
+        legendrank=2000,  # after the states
     )
 
 

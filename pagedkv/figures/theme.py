@@ -15,6 +15,8 @@ TEXT_SIZE = 14
 TITLE_SIZE = 17
 FONT = "Source Sans, Source Sans Pro, system-ui, sans-serif"
 
+CLEAR = "rgba(0,0,0,0)"
+
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 WEIGHT_SCALE = "Cividis"
 DIFFERENCE_SCALE = [[0.0, "#0072B2"], [0.5, "#F7F7F7"], [1.0, "#D55E00"]]
@@ -36,7 +38,7 @@ class Theme:
 
 LIGHT = Theme(
     paper="#FFFFFF",
-    ink="#1F2630",
+    ink="#1C2733",
     muted="#57606A",
     grid="#DDE2E8",
     hatch="#8A939E",
@@ -45,8 +47,8 @@ LIGHT = Theme(
     accent="#A33B00",
 )
 DARK = Theme(
-    paper="#0E1117",
-    ink="#F2F4F7",
+    paper="#12181F",
+    ink="#E8EDF2",
     muted="#A9B3BF",
     grid="#2D3540",
     hatch="#7A8592",
@@ -69,7 +71,7 @@ def request_colour(names: tuple[str, ...], request: str) -> str:
 def base_figure(look: Theme, height: int, margin: dict[str, int]) -> go.Figure:
     """Return an empty figure ``height`` pixels high with the course's type and colours.
 
-    The background is opaque, so that text stays legible on whatever page the figure stands.
+    The page shows through; it must be about as light or dark as ``look.paper``.
     """
     font = {"family": FONT, "size": TEXT_SIZE, "color": look.ink}
     return go.Figure(
@@ -78,8 +80,8 @@ def base_figure(look: Theme, height: int, margin: dict[str, int]) -> go.Figure:
             "height": height,
             "margin": margin,
             "font": font,
-            "paper_bgcolor": look.paper,
-            "plot_bgcolor": look.paper,
+            "paper_bgcolor": CLEAR,
+            "plot_bgcolor": CLEAR,
             "hoverlabel": {"font": font, "bgcolor": look.paper, "bordercolor": look.ink},
             "dragmode": False,
         }
@@ -97,7 +99,7 @@ def title(look: Theme, text: str, below: str = "") -> dict[str, object]:
         "y": 1,
         "yref": "container",
         "yanchor": "top",
-        "pad": {"t": 8, "l": 12},
+        "pad": {"t": 30, "l": 12},  # the upper of two lines stands above the anchor
     }
 
 

@@ -8,20 +8,21 @@ WORDS: dict[str, str] = {
     "difference": "Difference, at most {largest}",
     "weights_of": "weights of {chosen}",
     "chosen": "{request}, layer {layer}, head {head}",
-    "chosen_difference": "kernel − dense, counted in {unit}",
-    "chosen_equal": "kernel − dense: no difference at all",
+    "difference_of": "kernel − dense",
+    "difference_counted": "kernel − dense, counted in {unit}",
     "query_axis": "query position",
     "key_axis": "key position",
     "masked": "hatched: later than the query, masked",
+    "no_rows": "queries below {before} are not in these frames",
     "query_label": "{position} {token}",
-    "query_hover": "{position} {token} · frame {frame} · row sums to {sum:.6f}",
-    "key_hover": "{position} {token} · L{logical_block} in P{block_id}",
+    "query_hover": "{position} {token}, frame {frame}<br>its weights sum to {sum:.6f}",
+    "key_hover": "{position} {token}, L{logical_block} in P{block_id}",
     "weight_hover": "query %{y}<br>key %{x}<br>weight %{z:.6f}<extra></extra>",
     "difference_hover": "query %{y}<br>key %{x}<br>kernel − dense %{z:.1e}<extra></extra>",
     # memory over frames
     "memory_blocks": "Positions in blocks",
     "memory_contiguous": "Positions reserved in one piece",
-    "memory_sharing": "Table entries and the blocks they point to",
+    "memory_sharing": "Table entries and blocks",
     "slots_axis": "positions",
     "count_axis": "count",
     "frame_axis": "frame",
@@ -39,7 +40,8 @@ WORDS: dict[str, str] = {
     "blocks": "1 block|{count} blocks",
     "frames": "1 frame|{count} frames",
     "alt_weights": "{what}: attention weights of {chosen}, {queries} by {keys} in {blocks}; rows "
-    "sum to 1 within {off}. The largest, {largest}, is that of query {query} on key {key}.",
+    "sum to 1 within {off}. Query {query}, the last, gives the largest weight, {largest}, to key "
+    "{key}.",
     "alt_difference": "Kernel minus dense reference: {chosen}, {queries} by {keys} in {blocks}. "
     "They are at most {largest} apart, for query {query} and key {key}.",
     "alt_memory": "Memory over {frames}: {capacity} positions, {blocks} of {block_size}. Stored: "

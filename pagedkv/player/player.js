@@ -68,8 +68,8 @@ const ICONS = {
   next: 'M7.5 4v16L18 12z',
   last: 'M16.5 4H19v16h-2.5zM4 4v16l11-8z',
   play: 'M6 3.5v17l14-8.5z',
-  pause: 'M6 4h4.5v16H6zM13.500 4H18v16h-4.500z',
-  present: 'M3 4h18v13H3zM5.200 6.200v8.600h13.600V6.200zM8 19h8v2H8z',
+  pause: 'M6 4h4.5v16H6zM13.5 4H18v16h-4.5z',
+  present: 'M3 4h18v13H3zM5.2 6.2v8.6h13.6V6.2zM8 19h8v2H8z',
 };
 
 function icon(name) {
@@ -153,7 +153,7 @@ class Stage {
   /** A word with an explanation; plain text where the vocabulary lacks it. */
   term(text, term) {
     if (!(term in this.data.terms)) return document.createTextNode(text);
-    return el('span', { role: 'button', tabindex: '0', class: 'term', 'data-term': term, text });
+    return el('dfn', { tabindex: '0', class: 'term', 'data-term': term, text });
   }
 
   /** Running text: strings as they are, words for things on the board as chips. */
@@ -260,7 +260,8 @@ function drawSlot(stage, view, slot) {
 function makeLogical(stage) {
   const { words, data } = stage;
   const heading = el('h3', { class: 'board-heading' },
-    stage.term(words.logical, 'logical block'), el('span', { text: ` · ${words.logical_note}` }));
+    stage.term(words.logical, 'logical block'),
+    el('span', { text: ` · ${isDense(data) ? words.curves_on_demand : words.logical_note}` }));
   const groups = data.requests.map((_, request) => makeGroup(stage, request));
   const list = el('div', { class: 'groups', role: 'region', tabindex: '0', 'aria-label': words.logical },
     ...lanesOf(data.stage.lanes, groups));
@@ -354,10 +355,9 @@ function drawCell(cell, view) {
 
 // --- curves from table entries to blocks ----------------------------------------------------------
 
-const MANY_ENTRIES = 16; // from here on only curves that changed or are pointed at are drawn
-
 function makeCurves(stage, logical, pool) {
   const node = svg('svg', { class: 'curves', 'aria-hidden': 'true' });
+  const many = isDense(stage.data); // then only curves that changed or are pointed at are drawn
   const paths = logical.groups.map((group) => group.rows.map(() => {
     const path = svg('path', { class: `curve ${stage.own(group.request)}` });
     node.append(path);
@@ -388,7 +388,6 @@ function makeCurves(stage, logical, pool) {
   const draw = (frame) => {
     if (anchors === null) measure();
     const entries = frame.groups.map((_, request) => stage.group(request)?.rows ?? []);
-    const many = entries.flat().length > MANY_ENTRIES;
     paths.forEach((group, request) => group.forEach((path, i) => {
       const row = entries[request][i];
       const ends = row && [anchors.entries[request][i], anchors.blocks[row.b]];
@@ -564,7 +563,7 @@ function drawExecution(stage, node, execution) {
     stage.tag(request, `${stage.name(request)} `), el('b', { text: String(count) })]);
   if (execution.parts.length > 1) sum.push(' = ', el('b', { text: String(execution.total[0]) }));
   node.replaceChildren(el('h4', {}, stage.term(execution.title, 'execution')),
-    el('p', {}, ...sum, ` ${execution.total[1]}, `,
+    el('p', {}, ...sum, ` ${execution.total[1]} · `,
       stage.term(execution.budget, 'token budget'), execution.within ? ' ✓' : ' ✗'));
 }
 
@@ -732,7 +731,7 @@ function makeDock(stage) {
     const key = JSON.stringify([block, offset, slot, layer, head]);
     if (key === shown) return;
     shown = key;
-    setText(title, slot ? fill(words.slot_title, { block, offset }) : words.slot_values);
+    setText(title, slot ? slotTitle(stage, block, offset, slot) : words.slot_values);
     body.replaceChildren(...(slot ? slotParts(stage, vectors, slot) : [el('p', { text: words.slot_hint })]));
   };
   return { node, draw };
@@ -749,13 +748,18 @@ function firstStored(stage) {
   return written ?? stored[0];
 }
 
+function slotTitle(stage, block, offset, slot) {
+  const { words } = stage;
+  const owners = stage.names(slot.o || []).join(' + ');
+  const place = fill(words.slot_title, { block, offset });
+  return `${place}: ${fill(words[`slot_${slot.s}`], { owners, position: slot.p, token: slot.c })}`;
+}
+
 function slotParts(stage, vectors, slot) {
   const { words, choice } = stage;
-  const owners = stage.names(slot.o || []).join(' + ');
-  const head = el('p', { text: fill(words[`slot_${slot.s}`], { owners, position: slot.p, token: slot.c }) });
-  if (slot.v === undefined) return [head, el('p', { class: 'quiet', text: words.slot_never })];
+  if (slot.v === undefined) return [el('p', { class: 'quiet', text: words.slot_never })];
   const kvHead = kvHeadOf(stage, choice.head);
-  return [head, vectorSelectors(stage, kvHead),
+  return [vectorSelectors(stage, kvHead),
     vectorLine(words, 'K', vectors.get(slot.v, 0, choice.layer, kvHead)),
     vectorLine(words, 'V', vectors.get(slot.v, 1, choice.layer, kvHead))];
 }
@@ -816,41 +820,58 @@ function attentionOf(stage, frame) {
 }
 
 function attentionHead(stage, frame, view, layer) {
-  const { words, choice } = stage;
-  const requests = frame.attention.map((entry) => entry.r);
   const parts = [
-    el('h4', {}, stage.term(words.attention, 'attention'), ' · ',
-      stage.tag(view.r, fill(words.attention_of, { request: stage.name(view.r), position: view.q }))),
-    el('p', {}, stage.term(view.reads, 'context length'), `, ${layer.sums[choice.head]}`),
+    attentionTitle(stage, frame, view),
+    el('p', {}, stage.term(view.reads, 'context length'), `, ${layer.sums[headOf(stage, layer)]}`),
   ];
   if (view.skipped) parts.push(el('p', { text: view.skipped }));
-  if (requests.length > 1) {
-    parts.push(selector(words.request, requests, view.r, (request) => stage.name(request), (request) => stage.select({ request })));
-  }
-  parts.push(
-    el('div', { class: 'selectors' },
-      selector(words.layer, view.layers.map((_, i) => i), Math.min(choice.layer, view.layers.length - 1), String, (value) => stage.select({ layer: value })),
-      selector(words.head, layer.paged.map((_, i) => i), choice.head, String, (value) => stage.select({ head: value }))),
-    el('p', { class: 'key' }, el('i', { class: `key-bar ${stage.own(view.r)}`, 'aria-hidden': 'true' }), `${words.kernel} `,
-      el('i', { class: 'key-line', 'aria-hidden': 'true' }), stage.term(words.dense, 'dense reference')),
-    el('p', { class: 'max-error', 'data-testid': 'max-error', text: layer.error }));
-  return parts;
+  return [...parts, attentionSelectors(stage, view, layer), attentionKey(stage, view),
+    el('p', { class: 'max-error', 'data-testid': 'max-error', text: layer.error })];
 }
 
-function selector(label, values, chosen, text, action) {
+function headOf(stage, layer) {
+  return Math.min(stage.choice.head, layer.paged.length - 1);
+}
+
+/** Whose query; a choice where several requests attended. */
+function attentionTitle(stage, frame, view) {
+  const { words } = stage;
+  const requests = frame.attention.map((entry) => entry.r);
+  const who = requests.length === 1
+    ? stage.tag(view.r, stage.name(view.r))
+    : selector('', requests, view.r, (request) => stage.name(request), (request) => stage.select({ request }), words.request);
+  return el('h4', {}, stage.term(words.attention, 'attention'), who, fill(words.attention_of, { position: view.q }));
+}
+
+function attentionSelectors(stage, view, layer) {
+  const { words } = stage;
+  const layers = view.layers.map((_, i) => i);
+  return el('div', { class: 'selectors' },
+    selector(words.layer, layers, layers[view.layers.indexOf(layer)], String, (value) => stage.select({ layer: value })),
+    selector(words.head, layer.paged.map((_, i) => i), headOf(stage, layer), String, (value) => stage.select({ head: value })));
+}
+
+function attentionKey(stage, view) {
+  const { words } = stage;
+  return el('p', { class: 'key' }, el('i', { class: `key-bar ${stage.own(view.r)}`, 'aria-hidden': 'true' }), `${words.kernel} `,
+    el('i', { class: 'key-line', 'aria-hidden': 'true' }), stage.term(words.dense, 'dense reference'));
+}
+
+/** A row of buttons of which one is pressed. `name` names the group where no label is shown. */
+function selector(label, values, chosen, text, action, name = label) {
   const buttons = values.map((value) => {
     const button = el('button', {
       type: 'button', class: 'option', 'aria-pressed': String(value === chosen),
-      'aria-label': `${label} ${text(value)}`, 'data-focus': `${label}-${value}`, text: text(value),
+      'aria-label': `${name} ${text(value)}`, 'data-focus': `${name}-${value}`, text: text(value),
     });
     button.addEventListener('click', () => action(value));
     return button;
   });
-  return el('div', { class: 'selector', role: 'group', 'aria-label': label }, el('span', { text: label }), ...buttons);
+  return el('div', { class: 'selector', role: 'group', 'aria-label': name }, label ? el('span', { text: label }) : null, ...buttons);
 }
 
 function drawBars(stage, chart, view, layer) {
-  const head = Math.min(stage.choice.head, layer.paged.length - 1);
+  const head = headOf(stage, layer);
   const paged = layer.paged[head];
   const dense = (layer.dense ?? layer.paged)[head];
   const tokens = positionTokens(stage, view.r);
@@ -862,7 +883,7 @@ function drawBars(stage, chart, view, layer) {
       return bar;
     });
     const label = fill(stage.words.positions_in, { block, count });
-    return el('div', { class: 'run', style: `flex-grow:${count}` },
+    return el('div', { class: 'run', style: `flex-grow:${count};max-width:${count * 90}px` },
       el('div', { class: 'bars' }, ...members), stage.canPoint(el('div', { class: 'bracket', text: label }), { block }));
   });
   chart.className = `chart ${stage.own(view.r)}${bars.length > 24 ? ' crowded' : ''}`;
@@ -1069,22 +1090,27 @@ function placeTip(shell, tip, node) {
 
 // --- layout and theme --------------------------------------------------------------------------------------
 
-const SIDE_WIDTH = 1060; // from here on the story stands beside the board
+const SIDE_WIDTH = 1060; // from here on the story may stand beside the board
 const STACK_WIDTH = 640; // from here on logical and physical stand side by side
-const CELL_LEAST = 37; // px that one slot needs with its gap
+const CELL_LEAST = 46; // px for a character, its position and the gap
+const CELL_LEAST_PRESENT = 66;
+const BESIDE_CELLS = 112; // px of a logical row that its label and its table entry take
 
 /** Decide by the room at hand and return the layout; everything else about it is CSS. */
 function layOut(shell, data, present) {
   const width = shell.clientWidth;
+  const { block_size: size } = data.config;
+  const least = present ? CELL_LEAST_PRESENT : CELL_LEAST;
+  const cellsIn = (column) => Math.max(1, Math.min(8, Math.floor((column - BESIDE_CELLS) / least)));
   const dense = isDense(data);
-  const isSide = width >= SIDE_WIDTH && !dense && !present;
+  const isSide = width >= SIDE_WIDTH && !dense && !present && size <= cellsIn(width * 0.258);
   const layout = isSide ? 'side' : width >= STACK_WIDTH ? 'stack' : 'narrow';
+  const column = isSide ? width * 0.258 : layout === 'narrow' ? width : width * (dense ? 0.35 : 0.43);
+  const lines = Math.ceil(size / cellsIn(column));
   setAttr(shell, 'data-layout', layout);
   setAttr(shell, 'data-dense', dense ? 'true' : null);
-  const column = layout === 'narrow' ? width - 60 : (width - 120) / 2 - (dense ? 110 : 190);
-  const most = Math.max(1, Math.min(8, Math.floor(column / (present ? 62 : CELL_LEAST))));
-  const lines = Math.ceil(data.config.block_size / most);
-  shell.style.setProperty('--per-line', Math.ceil(data.config.block_size / lines));
+  setAttr(shell, 'data-long-blocks', size > 5 ? 'true' : null);
+  shell.style.setProperty('--per-line', Math.ceil(size / lines));
   fitBoard(shell, layout, present, dense);
   return layout;
 }
@@ -1174,15 +1200,14 @@ class Player {
   // --- lesson and options ---
 
   update(data, options = {}) {
-    const before = this.options;
-    this.options = { ...before, ...options };
+    this.options = { ...this.options, ...options };
     const isNew = data.key !== this.stage?.data.key;
     const asked = options.index !== undefined && options.index !== this.hostIndex;
     if (asked) this.index = this.hostIndex = options.index;
     this.index = Math.min(Math.max(this.index, 0), data.frames.length - 1);
     if (isNew) this.build(data);
     this.setTheme();
-    if (options.present !== undefined && options.present !== before.present) this.setPresent(options.present, false);
+    if (options.present !== undefined && options.present !== this.hostPresent) this.setPresent(options.present, false);
     if (isNew) this.resized(true);
     if (isNew || asked) this.draw();
   }
@@ -1213,10 +1238,9 @@ class Player {
     show(infeasible, data.infeasible !== null);
     this.foot = el('div', { class: 'foot' }, ledger.node);
     const left = el('div', { class: 'left' }, board.node, this.foot);
+    if (data.stage.attention) left.append(attention.node);
     const side = el('div', { class: 'side' }, story.live, ...story.panels, ...evidence.panels, dock.node);
-    const parts = [heading, this.bar.node, infeasible, el('div', { class: 'main' }, left, side)];
-    if (data.stage.attention) parts.push(attention.node);
-    return [...parts, this.tip.node];
+    return [heading, this.bar.node, infeasible, el('div', { class: 'main' }, left, side), this.tip.node];
   }
 
   limitChoice({ heads }) {
@@ -1370,6 +1394,7 @@ class Player {
   // --- presenting ---
 
   setPresent(present, tellHost) {
+    this.hostPresent = present;
     if (present === this.present) return;
     this.present = present;
     setAttr(this.shell, 'data-present', present ? 'true' : null);

@@ -7,7 +7,7 @@ requests, the sums of the ledger, and how close attention came to the dense refe
 from collections.abc import Iterator
 
 from pagedkv.trace.characters import visible
-from pagedkv.trace.frame import AttentionView, Frame, Trace, WhatIf
+from pagedkv.trace.frame import AttentionView, Comparison, Frame, Trace, WhatIf, WorkedScore
 from pagedkv.trace.state import BlockView, ContiguousView, RequestView, SlotView, Totals
 
 _RULE = "-" * 72
@@ -49,6 +49,10 @@ def _frame(frame: Frame, num_frames: int) -> Iterator[str]:
             f"  look-up: all {len(frame.lookup)} stored positions found; K and V differ from the "
             f"dense copy by at most {worst:.1e}"
         )
+    if frame.worked_score:
+        yield _worked_score(frame.worked_score)
+    if frame.comparison:
+        yield from _comparison(frame.comparison)
     yield from _attention(frame.attention or ())
 
 
@@ -106,6 +110,21 @@ def _what_if(what_if: WhatIf) -> Iterator[str]:
         f"P{cell.block_id}.{cell.offset}{'!' if cell.wrong else ''}" for cell in what_if.cells
     )
     yield f"  slots in question (! = wrong): {cells}"
+
+
+def _worked_score(score: WorkedScore) -> str:
+    return (
+        f"  one score: q·k {score.dot:.2f} × {score.scale:.4f} = {score.score:.2f}; "
+        f"weight: exp({score.score:.2f} - {score.max_score:.2f}) / {score.denominator:.2f} = "
+        f"{score.weight:.2f}, the kernel's {score.kernel_weight:.2f}"
+    )
+
+
+def _comparison(comparison: Comparison) -> Iterator[str]:
+    prompts = " and ".join(f"“{''.join(map(visible, text))}”" for text in comparison.prompts)
+    yield f"  position {comparison.position} of {prompts}, largest differences:"
+    for layer in comparison.layers:
+        yield f"    layer {layer.layer}: K {layer.max_abs_k:.2f}, V {layer.max_abs_v:.2f}"
 
 
 def _attention(views: tuple[AttentionView, ...]) -> Iterator[str]:

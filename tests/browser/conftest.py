@@ -1,14 +1,12 @@
 """A real server and a real browser. One server per worker, ended by its own process id."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser_server import running_server
-from browser_tools import CHROMIUM_ARGS, LessonPage, Open
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from browser_tools import LessonPage, Open, chromium
+from playwright.sync_api import Browser, BrowserContext
 
 
 @pytest.fixture(scope="session")
@@ -27,14 +25,9 @@ def fresh_server(project: Path, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium: the machine's own, else the one that Playwright brought."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
-            args=CHROMIUM_ARGS,
-        )
-        yield chromium
-        chromium.close()
+    """One browser for the tests of this worker; each test has windows of its own."""
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_tools import EVERY_LESSON, LessonPage, Open
-from playwright.sync_api import Page
-
-from pagedkv.lessons import LESSONS
+from playwright.sync_api import Page, expect
 
 SCREENS = [(1280, 640), (1280, 800), (1024, 768), (390, 844)]
 SCHEMES = ["light", "dark"]
@@ -52,6 +50,20 @@ def test_both_themes_reach_the_board(open_lesson: Open, scheme: str) -> None:
     assert (lightness(text) > 0.5) == is_dark
 
 
+def test_a_theme_chosen_in_the_menu_reaches_the_board_and_leaves_the_frame(
+    open_lesson: Open,
+) -> None:
+    lesson = open_lesson("/growth?step=2", scheme="light")
+    lesson.mark()
+    lesson.by_id("stMainMenu").get_by_role("button").click()
+    lesson.page.get_by_role("radio", name="Dark").or_(
+        lesson.page.get_by_role("menuitemradio", name="Dark")
+    ).first.click(force=True)
+    expect(lesson.by_id("player")).to_have_attribute("data-theme", "dark")
+    lesson.expect_step(2)
+    assert lesson.is_marked()
+
+
 def lightness(colour: str) -> float:
     """How light an ``rgb(...)`` colour is, from 0 to 1."""
     channels = colour[colour.index("(") + 1 : -1].split(",")[:3]
@@ -88,5 +100,21 @@ def serious_violations(page: Page) -> list[str]:
     ]
 
 
-def test_every_lesson_is_covered() -> None:
-    assert len(LESSONS) >= 7
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("picture", ["Memory, frame by frame", "Attention maps"])
+def test_a_picture_of_the_whole_lesson_is_drawn_and_stays_while_stepping(
+    open_lesson: Open, picture: str, scheme: str
+) -> None:
+    lesson = open_lesson("/growth", scheme=scheme)
+    lesson.mark()
+    lesson.page.get_by_text(picture, exact=True).click()
+    drawn = lesson.page.locator(".js-plotly-plot")
+    expect(drawn).to_be_visible()
+    drawn.evaluate("plot => { plot.dataset.mark = 'here' }")
+    assert serious_violations(lesson.page) == []
+    lesson.by_id("player").focus()
+    lesson.press("ArrowRight", "ArrowRight")
+    lesson.expect_query(step="2")
+    assert drawn.get_attribute("data-mark") == "here"
+    assert lesson.is_marked()
+    assert lesson.complaints == []

@@ -22,6 +22,16 @@ def test_a_slider_acts_when_it_is_released(open_lesson: Open) -> None:
     assert int(lesson.query()["block_size"]) > 4
 
 
+def test_other_settings_redraw_the_board_where_it_is(open_lesson: Open) -> None:
+    lesson = open_lesson("/growth?step=2")
+    lesson.by_id("player").evaluate("player => { player.dataset.mark = 'here' }")
+    lesson.slider("block_size").focus()
+    lesson.press("ArrowLeft")
+    lesson.expect_query(block_size="3", step="2")
+    assert lesson.by_id("player").get_attribute("data-mark") == "here"
+    lesson.expect_step(2)
+
+
 def test_other_settings_keep_the_frame_and_what_lies_beyond_the_end_becomes_the_last(
     open_lesson: Open,
 ) -> None:

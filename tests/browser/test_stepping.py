@@ -1,5 +1,7 @@
 """The whole of each lesson by keyboard and by mouse; no press is lost, none is stolen."""
 
+from itertools import pairwise
+
 from browser_tools import EVERY_LESSON, LessonPage, Open
 
 
@@ -15,7 +17,7 @@ def walk_to_the_end(lesson: LessonPage, go_on: str) -> int:
         lesson.expect_step(index)
         captions.append(lesson.by_id("caption").inner_text())
     assert all(captions)
-    assert all(before != after for before, after in zip(captions, captions[1:], strict=False))
+    assert all(before != after for before, after in pairwise(captions))
     return last
 
 

@@ -238,6 +238,20 @@ def test_a_request_that_an_empty_pool_would_hold_has_to_wait() -> None:
     assert str(error) == "C needs 3 blocks, 2 of 6 are free: it has to wait"
 
 
+@pytest.mark.parametrize(
+    ("stored", "asked", "words"),
+    [
+        (24, 1, "C needs 1 block, none of 6 is free: it has to wait"),
+        (20, 5, "C needs 2 blocks, 1 of 6 is free: it has to wait"),
+        (16, 9, "C needs 3 blocks, 2 of 6 are free: it has to wait"),
+    ],
+)
+def test_a_refusal_counts_in_words(stored: int, asked: int, words: str) -> None:
+    manager = BlockManager(6, 4)
+    manager.admit("B", stored)
+    assert str(refusal(manager, lambda: manager.admit("C", asked))) == words
+
+
 def test_a_request_larger_than_the_pool_never_fits() -> None:
     manager = BlockManager(6, 4)
     error = refusal(manager, lambda: manager.admit("B", 25))

@@ -65,9 +65,9 @@ def test_free_slots_that_are_scattered_do_not_help() -> None:
 
 def test_the_first_hole_that_is_large_enough_is_used() -> None:
     region = fragmented()
-    assert region.reserve("E", 5).start == 10
-    assert region.reserve("F", 4).start == 0
-    assert [r.request for r in region.reservations] == ["F", "B", "E", "D"]
+    assert region.reserve("E", 3).start == 0
+    assert region.reserve("F", 5).start == 10
+    assert [r.request for r in region.reservations] == ["E", "B", "F", "D"]
 
 
 def test_a_hole_can_be_filled_to_the_last_slot() -> None:

@@ -84,7 +84,7 @@ if __name__ == "__main__":
         module.launch = compile_only
     for Driver.arch in (80, 90):
         attend(torch.bfloat16)
-        attend(torch.bfloat16, weights=True)
+    attend(torch.bfloat16, weights=True)
     attend(torch.float16, head_dim=80, block_size=1)
     attend(torch.float32, head_dim=256, weights=True)
     cache = torch.zeros(4, 16, 8, 128, dtype=torch.bfloat16)

@@ -79,6 +79,16 @@ def test_half_precision_sums_in_fp32(dtype, backend):
 
 
 @every_backend
+def test_bf16_output_is_rounded_to_the_nearest_and_not_truncated(backend):
+    case = scatter([9, 21, 4], dtype=torch.bfloat16)
+    out = kernels.paged_attention(*case.arguments, backend=backend).double()
+    for row, (k, v) in enumerate(zip(case.keys, case.values, strict=True)):
+        expected, _ = kernels.dense_attention(case.query[row], k, v)
+        half_a_step = expected.abs() * 2**-8 + 1e-5  # 8 significant bits
+        assert ((out[row] - expected).abs() <= half_a_step).all()
+
+
+@every_backend
 def test_contexts_longer_than_a_tile(backend):
     case = scatter([700, 1, 257, 256, 513], block_size=16, num_heads=2, num_kv_heads=1, head_dim=8)
     out, weights = kernels.paged_attention(*case.arguments, return_weights=True, backend=backend)
@@ -171,24 +181,17 @@ def test_a_prompt_beside_requests_that_decode(backend):
 
 
 @every_backend
-def test_rows_that_share_a_first_block_and_part_in_the_second(backend):
-    case = scatter([8, 8], seed=5)
-    a, b = case.block_tables[:, :2].tolist()
-    lengths = [1, 4, 5, 8, 8, 2, 6, 7, 8, 3, 5, 0, 6, 8, 8, 1, 4]
-    parted = [0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
-    shared_k, shared_v = case.keys[0][:4], case.values[0][:4]
-    tables = [[a[0], (a, b)[row][1]] for row in parted]
-    case.keys = [
-        torch.cat([shared_k, case.keys[row][4:]])[:n]
-        for row, n in zip(parted, lengths, strict=True)
-    ]
-    case.values = [
-        torch.cat([shared_v, case.values[row][4:]])[:n]
-        for row, n in zip(parted, lengths, strict=True)
-    ]
-    case.block_tables = torch.tensor(tables, dtype=torch.int32)
-    case.context_lens = torch.tensor(lengths, dtype=torch.int32)
-    case.query = torch.randn(len(lengths), 4, 32, generator=torch.Generator().manual_seed(1))
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "A1 A4 A5 A8 A8 B2 B6 B7 B8 A3 A5 A0 B6 B8 B8 B1 B4",
+        "A8 A2 B8 B8 B8 B8 B8 B8 B8",  # A2 fits before B8, but A8 does not
+        "A4 B5 B6 B7 B8 B8 B8 B8 A8",
+        "A1 A2 A3 A4 B5 B6 B7 B8",
+    ],
+)
+def test_rows_that_share_a_first_block_and_part_in_the_second(rows, backend):
+    case = as_fork(rows)
     out, weights = kernels.paged_attention(*case.arguments, return_weights=True, backend=backend)
     assert_equals_dense(case, out, weights)
 
@@ -340,4 +343,20 @@ def as_prompt(n: int, truncated: bool):
             case.block_tables[row, row // 4 + 1 :] = -1
     case.keys = [case.keys[0][: row + 1] for row in range(n)]
     case.values = [case.values[0][: row + 1] for row in range(n)]
+    return case
+
+
+def as_fork(rows: str):
+    """Rows like A5: a context of 5 in request A, whose first of two blocks request B shares."""
+    case = scatter([8, 8], seed=5)
+    shared, a, b = (*case.block_tables[0, :2].tolist(), case.block_tables[1, 1].item())
+    tables = {"A": [shared, a], "B": [shared, b]}
+    keys = {"A": case.keys[0], "B": torch.cat([case.keys[0][:4], case.keys[1][4:]])}
+    values = {"A": case.values[0], "B": torch.cat([case.values[0][:4], case.values[1][4:]])}
+    parsed = [(row[0], int(row[1:])) for row in rows.split()]
+    case.query = torch.randn(len(parsed), 4, 32, generator=torch.Generator().manual_seed(1))
+    case.block_tables = torch.tensor([tables[name] for name, _ in parsed], dtype=torch.int32)
+    case.context_lens = torch.tensor([n for _, n in parsed], dtype=torch.int32)
+    case.keys = [keys[name][:n] for name, n in parsed]
+    case.values = [values[name][:n] for name, n in parsed]
     return case

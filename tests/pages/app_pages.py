@@ -27,3 +27,12 @@ def sent_to_player(app: AppTest) -> dict[str, Any]:
 def labels(app: AppTest) -> list[str]:
     """The labels of the buttons, in order."""
     return [button.label for button in app.button]
+
+
+def undraw(block: Any, key: str) -> None:
+    """Take a widget off the page, as if the browser had not drawn it yet: it is not sent."""
+    for place, child in list(block.children.items()):
+        if getattr(child, "key", None) == key:
+            del block.children[place]
+        elif hasattr(child, "children"):
+            undraw(child, key)

@@ -1,7 +1,7 @@
 """Every lesson's page, at the defaults and at others: what it shows, and what moves what."""
 
 import pytest
-from app_pages import Open, go_to, labels, sent_to_player
+from app_pages import Open, go_to, labels, sent_to_player, undraw
 
 from pagedkv.lessons import LESSONS
 from pagedkv.lessons.base import Lesson
@@ -140,3 +140,11 @@ def test_settings_of_a_lesson_are_those_of_the_command_line(open_page: Open) -> 
     config = sent_to_player(open_page("growth", seed="5"))["lesson"]["config"]
     assert config["capacity"] == Settings().capacity
     assert config["num_blocks"] == Settings().num_blocks
+
+
+def test_a_slider_that_the_browser_has_not_drawn_yet_keeps_its_value(open_page: Open) -> None:
+    app = open_page("growth", capacity="40")
+    undraw(app.main, "capacity")
+    app.slider("block_size").set_value(3).run()
+    assert not app.exception
+    assert [app.slider(name).value for name in SLIDERS] == [3, 40, 6]

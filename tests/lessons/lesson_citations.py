@@ -1,0 +1,61 @@
+"""A second reader of facts: follows a fact's path in the JSON, without the project's own code.
+
+expression   terms joined by " + "
+term         a path, or len(a path)
+path         names and [indices], from the frame, or from the settings where it begins "config."
+"""
+
+import re
+from typing import Any
+
+from lesson_reading import Json
+
+_PATH = re.compile(r"[a-z_]+(\.[a-z_]+|\[\d+\])*")
+_STEP = re.compile(r"([a-z_]+)|\[(\d+)\]")
+
+
+def evaluate(expression: str, frame: Json, config: Json) -> Any:
+    """What stands at ``expression``. Raises KeyError, IndexError or AssertionError if nothing."""
+    values = [_term(term, frame, config) for term in expression.split(" + ")]
+    return values[0] if len(values) == 1 else sum(values)
+
+
+def _term(term: str, frame: Json, config: Json) -> Any:
+    if term.startswith("len(") and term.endswith(")"):
+        return len(_follow(term[4:-1], frame, config))
+    return _follow(term, frame, config)
+
+
+def _follow(path: str, frame: Json, config: Json) -> Any:
+    assert _PATH.fullmatch(path), path
+    value: Any = {**frame, "config": config}
+    for name, index in _STEP.findall(path):
+        value = value[name] if name else value[int(index)]
+    return value
+
+
+def digit_runs(text: str, names: list[str]) -> set[str]:
+    """Every number in ``text`` that is not part of a request's name."""
+    for name in names:
+        text = re.sub(rf"\b{re.escape(name)}\b", "", text)
+    return set(re.findall(r"\d+", text))
+
+
+_COUNTED = r"positions?|blocks?|slots?|inputs?|entry|entries"
+_COUNT_AND_NOUN = re.compile(rf"\b(\d+) (?:more |empty |stored |table )*({_COUNTED})\b")
+_COUNT_AND_VERB = re.compile(r"(?<!of )\b(\d+)(?: of \d+)?(?: \w+s?)? (is|are|holds|hold)\b")
+
+
+def slips_of_grammar(text: str) -> list[str]:
+    """Counts whose noun or verb does not agree: "1 blocks", "2 slots is"."""
+    plural_nouns = [
+        match[0]
+        for match in _COUNT_AND_NOUN.finditer(text)
+        if (match[1] == "1") == (match[2].endswith("s"))
+    ]
+    verbs = [
+        match[0]
+        for match in _COUNT_AND_VERB.finditer(text)
+        if (match[1] == "1") != (match[2] in ("is", "holds"))
+    ]
+    return plural_nouns + verbs

@@ -1,0 +1,83 @@
+"""The course as a whole: which lessons there are, and what each of them brings along."""
+
+import ast
+import inspect
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
+
+PROJECT = Path(__file__).parents[2]
+NEW_LESSON = '''"""A lesson from elsewhere."""
+
+from pagedkv.lessons.base import Lesson
+
+LESSON = Lesson(
+    slug="one-more", order=4, figure=None, title="One more", question="?", takeaway="!", minutes=1,
+    in_engines_today=(), frames={}, script=lambda stage: None,
+)
+'''
+
+
+def test_the_seven_lessons_stand_in_the_articles_order():
+    assert [(lesson.slug, lesson.figure) for lesson in LESSONS] == [
+        ("reserve-or-allocate", 1),
+        ("block-table", 2),
+        ("growth", 3),
+        ("scattered-attention", 4),
+        ("shared-prefix", 5),
+        ("copy-on-write", 6),
+        ("freeing", None),
+    ]
+
+
+def test_orders_are_unique():
+    assert len({lesson.order for lesson in LESSONS}) == len(LESSONS)
+
+
+def test_the_minutes_fill_a_class_of_50_minutes():
+    assert sum(lesson.minutes for lesson in LESSONS) == 50
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_a_lesson_brings_a_question_and_a_takeaway(lesson):
+    assert lesson.title and lesson.takeaway.endswith(".")
+    assert lesson.question.endswith("?")
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_a_lesson_says_how_engines_do_it_today_with_version_and_date(lesson):
+    assert lesson.in_engines_today
+    for note in lesson.in_engines_today:
+        assert len(note.text.split()) > 5
+        assert any(map(str.isdigit, note.as_of)), note.as_of
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_every_text_of_a_lesson_is_shown_somewhere(lesson):
+    tree = ast.parse(inspect.getsource(sys.modules[lesson.script.__module__]))
+    strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    assert [key for key in lesson.frames if strings.count(key) < 2] == []
+
+
+def test_an_unknown_slug_is_answered_with_the_list_of_lessons():
+    with pytest.raises(UnknownLessonError) as refused:
+        find_lesson("grow")
+    assert "'grow'" in str(refused.value)
+    assert all(lesson.slug in str(refused.value) for lesson in LESSONS)
+
+
+def test_adding_a_lesson_is_adding_one_file(tmp_path):
+    for package in ("kernels", "pagedkv"):
+        shutil.copytree(PROJECT / package, tmp_path / package)
+    (tmp_path / "pagedkv/lessons/one_more.py").write_text(NEW_LESSON)
+    command = [sys.executable, "-m", "pagedkv", "lessons", "--json"]
+    listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    slugs = [lesson["slug"] for lesson in json.loads(listed.stdout)]
+    assert "one-more" in slugs
+    assert len(slugs) == len(LESSONS) + 1

@@ -1,0 +1,126 @@
+"""Lesson 4 at the defaults: one query over P3, P0 and P5."""
+
+import math
+
+import pytest
+from lesson_reading import (
+    Json,
+    last_attention,
+    request,
+    says_that_the_order_was_set,
+    slot,
+    what_if_frame,
+)
+
+
+@pytest.fixture(scope="module")
+def trace(read) -> Json:
+    return read("scattered-attention")
+
+
+@pytest.fixture(scope="module")
+def views(trace) -> list[Json]:
+    """B's query at position 8, one view a layer."""
+    return last_attention(trace["frames"][0], "B")
+
+
+def test_it_is_figure_4_and_shows_its_point(trace):
+    assert (trace["lesson"], trace["figure"]) == ("scattered-attention", 4)
+    assert trace["infeasible"] is None
+
+
+def test_bs_query_at_position_8_reads_9_positions_8_earlier_and_its_own(views):
+    assert {(view["query_position"], view["context_length"]) for view in views} == {(8, 9)}
+    for view in views:
+        assert all(len(weights) == 9 for weights in view["paged"])
+        assert all(weights[8] > 0 for weights in view["paged"])
+
+
+def test_4_are_in_p3_4_in_p0_and_1_in_p5_in_logical_order(views):
+    for view in views:
+        assert view["block_ids"] == [3, 3, 3, 3, 0, 0, 0, 0, 5]
+        assert view["positions_per_block"] == [4, 4, 1]
+
+
+def test_the_table_says_where_and_the_context_length_how_many(trace, views):
+    table = request(trace["frames"][0], "B")["block_table"]
+    for view in views:
+        assert view["block_ids"] == [table[p // 4] for p in range(view["context_length"])]
+
+
+def test_p1_and_p4_are_not_read(trace, views):
+    assert all(view["skipped_blocks"] == [1, 4] for view in views)
+    assert request(trace["frames"][0], "C")["block_table"] == [1, 4]
+
+
+def test_the_3_empty_slots_of_p5_are_not_read(trace, views):
+    assert all(view["skipped_slots"] == 3 for view in views)
+    assert [slot(trace["frames"][0], 5, o)["state"] for o in range(4)] == ["stored"] + ["empty"] * 3
+
+
+def test_one_softmax_runs_over_all_three_blocks_and_not_one_each(views):
+    for view in views:
+        for weights in view["paged"]:
+            per_block = [sum(weights[:4]), sum(weights[4:8]), sum(weights[8:])]
+            assert sum(per_block) == pytest.approx(1, abs=1e-5)
+            assert all(0 < part < 1 for part in per_block)
+
+
+def test_weights_equal_the_dense_ones(views):
+    for view in views:
+        assert view["max_abs_error_weights"] < 1e-5
+        for paged, dense in zip(view["paged"], view["dense"], strict=True):
+            assert paged == pytest.approx(dense, abs=1e-5)
+
+
+def test_the_output_equals_the_dense_one_too(views):
+    assert all(view["max_abs_error_output"] < 1e-5 for view in views)
+
+
+def test_one_score_is_worked_out_from_q_and_k_to_its_weight(trace):
+    (frame,) = (frame for frame in trace["frames"] if frame["worked_score"])
+    score = frame["worked_score"]
+    assert (score["query_position"], score["key_position"], score["block_id"]) == (8, 0, 3)
+    assert score["scale"] == pytest.approx(1 / math.sqrt(32))
+    assert score["score"] == pytest.approx(score["dot"] * score["scale"])
+    exponential = math.exp(score["score"] - score["max_score"])
+    assert score["weight"] == pytest.approx(exponential / score["denominator"])
+
+
+def test_the_worked_out_weight_is_the_kernels(trace):
+    (frame,) = (frame for frame in trace["frames"] if frame["worked_score"])
+    score = frame["worked_score"]
+    view = last_attention(frame, "B")[score["layer"]]
+    assert score["kernel_weight"] == view["paged"][score["head"]][score["key_position"]]
+    assert score["weight"] == pytest.approx(score["kernel_weight"], abs=1e-5)
+
+
+def test_the_score_is_explained_as_a_question_a_key_and_a_mixture(trace):
+    (frame,) = (frame for frame in trace["frames"] if frame["worked_score"])
+    assert all(word in frame["caption"] for word in ("query", "key", "softmax", "V"))
+
+
+def test_no_gathered_copy_is_made(recorded):
+    first, *others = recorded("scattered-attention").frames
+    for frame in others:
+        assert frame.events == ()
+        assert frame.vector_ids == first.vector_ids
+        assert frame.state.totals == first.state.totals
+
+
+def test_reading_9_slots_straight_on_from_p3_would_mix_in_cs_kv(trace):
+    what_if = what_if_frame(trace)["what_if"]
+    cells = what_if["cells"]
+    assert [(c["block_id"], c["offset"]) for c in cells] == [
+        *((3, offset) for offset in range(4)),
+        *((4, offset) for offset in range(4)),
+        (5, 0),
+    ]
+    wrong = [cell for cell in cells if cell["wrong"]]
+    assert {cell["block_id"] for cell in wrong} == {4}
+    assert all(cell["owners"] == ["C"] for cell in wrong)
+    assert what_if["num_wrong"] == 4
+
+
+def test_the_lesson_says_that_the_mixed_order_was_set(trace):
+    assert says_that_the_order_was_set(trace)

@@ -1,0 +1,110 @@
+"""The readable form: for every frame its words, its board and the sums under it."""
+
+import re
+
+import pytest
+
+from pagedkv.lessons import LESSONS
+from pagedkv.trace.as_text import trace_to_text
+
+SLUGS = [lesson.slug for lesson in LESSONS]
+
+
+@pytest.fixture(params=SLUGS)
+def trace(request, recorded):
+    return recorded(request.param)
+
+
+def frames_of(text: str) -> list[str]:
+    return re.split(r"^-{10,}\n", text, flags=re.MULTILINE)[1:]
+
+
+def test_every_frame_has_its_place_title_and_caption(trace):
+    parts = frames_of(trace_to_text(trace, "A lesson"))
+    assert len(parts) == len(trace.frames)
+    for frame, part in zip(trace.frames, parts, strict=True):
+        assert part.startswith(f"{frame.index + 1} of {len(trace.frames)}: {frame.title}\n")
+        assert frame.caption in part
+
+
+def test_every_frame_has_the_sums_of_its_ledger(trace):
+    for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
+        totals = frame.state.totals
+        assert f"{totals.free_blocks} free + {totals.blocks_in_use} in use" in part
+        assert f"{totals.stored_slots} stored + {totals.empty_slots} empty" in part
+        assert f"= {totals.allocated_slots} allocated" in part
+
+
+def test_every_frame_has_each_block_with_ref_count_and_owners(trace):
+    for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
+        for block in frame.state.blocks:
+            owners = ", ".join(block.slots[0].owners) or "nobody"
+            assert re.search(
+                rf"^  P{block.block_id} \[.*\] ref {block.ref_count}, {owners}$", part, re.MULTILINE
+            )
+
+
+def test_every_frame_has_each_request_with_counts_and_table(trace):
+    for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
+        for request in frame.state.requests:
+            counts = f"{request.num_stored} of {request.num_tokens} stored"
+            table = ", ".join(f"L{i}→P{b}" for i, b in enumerate(request.block_table))
+            assert f"{counts}, table {table}" in part
+
+
+def test_suppositions_and_comparisons_with_dense_are_there(trace):
+    for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
+        if frame.what_if:
+            assert frame.what_if.text in part
+        if frame.attention:
+            assert "largest difference to dense" in part
+        if frame.lookup:
+            assert f"all {len(frame.lookup)} stored positions found" in part
+
+
+def test_a_worked_score_is_there_with_its_numbers(recorded):
+    trace = recorded("scattered-attention")
+    (frame,) = (frame for frame in trace.frames if frame.worked_score)
+    part = frames_of(trace_to_text(trace, "A lesson"))[frame.index]
+    assert f"{frame.worked_score.dot:.2f}" in part
+    assert f"{frame.worked_score.kernel_weight:.2f}" in part
+
+
+def test_a_comparison_is_there_with_its_largest_differences(recorded):
+    trace = recorded("shared-prefix")
+    (frame,) = (frame for frame in trace.frames if frame.comparison)
+    part = frames_of(trace_to_text(trace, "A lesson"))[frame.index]
+    for layer in frame.comparison.layers:
+        assert f"{layer.max_abs_k:.2f}" in part and f"{layer.max_abs_v:.2f}" in part
+    assert all(prompt in part for prompt in ("To␣be,", "So␣be,"))
+
+
+def test_the_states_of_slots_can_be_told_apart(recorded):
+    text = trace_to_text(recorded("freeing"), "Freeing")
+    assert "~T0~" in text  # stale
+    assert "(6)" in text  # empty
+    assert "*N0*" in text  # written now
+    assert "·" in text  # free
+    assert "N0 " in text  # stored
+
+
+def test_it_begins_with_title_settings_and_what_computed_it(recorded):
+    text = trace_to_text(recorded("growth", block_size=5, capacity=23), "Growth")
+    title, settings, computed = text.splitlines()[:3]
+    assert title == "Growth"
+    assert "block size 5, capacity 23 positions = 4 blocks (3 slots unusable)" in settings
+    assert "computed by" in computed and "parameters" in computed
+
+
+def test_it_says_at_the_top_what_these_settings_cannot_show(recorded):
+    trace = recorded("growth", capacity=16)
+    assert trace.infeasible
+    assert f"Note: {trace.infeasible}" in trace_to_text(trace, "Growth").splitlines()[3]
+
+
+def test_a_pool_without_blocks_can_be_written_too(recorded):
+    for slug in SLUGS:
+        trace = recorded(slug, block_size=32, capacity=4)
+        text = trace_to_text(trace, slug)
+        assert "0 free + 0 in use = 0 blocks" in text
+        assert "Note: " in text
