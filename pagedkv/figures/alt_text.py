@@ -51,6 +51,8 @@ def memory_alt(trace: Trace) -> str:
     """Describe the memory figure: what is stored and empty at first, at most and at last."""
     story = memory_story(trace)
     sentences = [_use(story)]
+    if story.unusable:
+        sentences.append(say("alt_unusable", positions=say_count("make", story.unusable)))
     if story.compares:
         sentences.append(_reserved(story.moments))
     if story.shares:

@@ -47,6 +47,8 @@ WORDS: dict[str, str] = {
     "alt_memory": "Memory over {frames}: {capacity} positions, {blocks} of {block_size}. Stored: "
     "{first} at first, at most {most_stored}, {last} at last; allocated but empty: at most "
     "{most_empty}; free: at least {least_free}.",
+    "alt_unusable": "{positions} no whole block.",
+    "make": "1 position makes|{count} positions make",
     "alt_contiguous": "In one piece, {reserved} are reserved for {stored} stored, and {free} are "
     "left.",
     "alt_sharing": "Where sharing saves most, {entries} table entries point to {blocks} blocks.",

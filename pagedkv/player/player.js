@@ -15,23 +15,20 @@
  *              onPresent: (bool) => {} }  when the learner enters or leaves the presentation
  *   returns  { update(data, options), destroy() }
  *
- * `update` swaps the lesson in one go, without a flash. The host's `index` and `present` count only
- * when the host changes them: what it was told before, or said before, does not pull the learner
- * back.
+ * `update` swaps the lesson in one go, without a flash, and keeps the place where the host says
+ * nothing. An `index` or a `present` moves the player only if it is not what was last said between
+ * the two, so an echo of what the host was told does not pull the learner back.
  *
  * A Streamlit page concatenates this file and an adapter, and gives both with `player.css` as the
  * texts of a components-v2 component:
  *
  *   const players = new WeakMap();
  *   export default function ({ parentElement, data, setStateValue }) {
- *     const root = parentElement.querySelector('.lesson');      // from html='<div class="lesson">\n</div>'
- *     const options = { index: data.index, present: data.present,
- *                       onSettle: (index) => setStateValue('step', index),
- *                       onPresent: (present) => setStateValue('present', present) };
- *     const player = players.get(root);
- *     if (player) player.update(data.player, options);
- *     else players.set(root, mountPlayer(root, data.player, options));
- *     return () => { players.get(root)?.destroy(); players.delete(root); };
+ *     const options = { index: data.index, onSettle: (index) => setStateValue('step', index) };
+ *     const player = players.get(parentElement);
+ *     if (player) player.update(data.lesson, options);
+ *     else players.set(parentElement, mountPlayer(parentElement, data.lesson, options));
+ *     return () => { players.get(parentElement)?.destroy(); players.delete(parentElement); };
  *   }
  *
  * An exported page does the same with one `<script type="module">`. Text from data is only ever
@@ -1094,6 +1091,8 @@ const SIDE_WIDTH = 1060; // from here on the story may stand beside the board
 const STACK_WIDTH = 640; // from here on logical and physical stand side by side
 const CELL_LEAST = 46; // px for a character, its position and the gap
 const CELL_LEAST_PRESENT = 66;
+const WHAT_IF_HEIGHT = 124; // px of a what-if in the presentation
+const LEGEND_HEIGHT = 52;
 const BESIDE_CELLS = 112; // px of a logical row that its label and its table entry take
 
 /** Decide by the room at hand and return the layout; everything else about it is CSS. */
@@ -1111,15 +1110,45 @@ function layOut(shell, data, present) {
   setAttr(shell, 'data-dense', dense ? 'true' : null);
   setAttr(shell, 'data-long-blocks', size > 5 ? 'true' : null);
   shell.style.setProperty('--per-line', Math.ceil(size / lines));
-  fitBoard(shell, layout, present, dense);
+  shell.querySelector('.live').style.minHeight = '';
+  if (layout === 'stack') reserveCaption(shell, data.frames);
+  fitBoard(shell, data, layout, dense);
   return layout;
 }
 
-function fitBoard(shell, layout, present, dense) {
+function fitBoard(shell, data, layout, dense) {
   shell.style.removeProperty('--row');
   const board = shell.querySelector('.board');
-  if (present) fitRows(shell, [38, 84], () => board.scrollHeight <= board.clientHeight + 1);
+  if (shell.dataset.present) fitRows(shell, [34, 84], () => presentedHeight(shell, data) <= roomToPresent(shell));
   else if (!dense && layout !== 'narrow') fitRows(shell, [32, 56], () => board.offsetHeight <= roomForBoard(layout));
+}
+
+/** What the board needs in the presentation; a what-if takes the legend's place below it. */
+function presentedHeight(shell, data) {
+  const board = shell.querySelector('.board');
+  const content = shell.querySelector('.views').getBoundingClientRect().bottom - board.getBoundingClientRect().top;
+  return content + (data.stage.whatIf ? WHAT_IF_HEIGHT : LEGEND_HEIGHT);
+}
+
+function roomToPresent(shell) {
+  return shell.querySelector('.live').offsetTop - shell.querySelector('.board').offsetTop;
+}
+
+/** Keep as much room for captions as the longest one takes, so that nothing moves between frames. */
+function reserveCaption(shell, frames) {
+  const live = shell.querySelector('.live');
+  const ghost = live.cloneNode(true);
+  const [title, caption] = ghost.children;
+  ghost.removeAttribute('aria-live');
+  ghost.style.cssText = `position:absolute;visibility:hidden;min-height:0;width:${live.offsetWidth}px`;
+  shell.append(ghost);
+  const heights = frames.map((frame) => {
+    title.textContent = frame.title;
+    caption.textContent = frame.caption.map((run) => run.t ?? run).join('');
+    return ghost.offsetHeight;
+  });
+  ghost.remove();
+  live.style.minHeight = `${Math.max(...heights)}px`;
 }
 
 /** What a window of 640 px leaves under a page's title and settings; more where there is more. */
@@ -1267,6 +1296,7 @@ class Player {
     dock.draw();
     this.markChosen();
     setAttr(this.shell, 'data-index', this.index);
+    setAttr(this.shell, 'data-what-if', frame.whatIf ? 'true' : null);
     if (this.shell.dataset.dense) this.reveal(frame.focus);
   }
 

@@ -183,9 +183,9 @@ def _stage(trace: Trace, roster: Roster) -> Data:
         "lanes": list(lanes_of(trace, roster).values()),
         "rows": list(rows.values()),
         "pending": list(pending.values()),
-        "waiting": any(frame.state.waiting for frame in trace.frames),
         "contiguous": any(frame.contiguous is not None for frame in trace.frames),
         "attention": any(frame.attention for frame in trace.frames),
+        "whatIf": any(frame.what_if is not None for frame in trace.frames),
     }
 
 

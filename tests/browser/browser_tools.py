@@ -24,6 +24,8 @@ CHROMIUM_ARGS = [
     "--disable-sync",
 ]
 
+expect.set_options(timeout=PATIENCE)
+
 EVERY_LESSON = pytest.mark.parametrize("slug", [lesson.slug for lesson in LESSONS])
 
 
@@ -57,13 +59,13 @@ class LessonPage:
 
     def wait_for_player(self) -> "LessonPage":
         """Wait until the player can be stepped."""
-        expect(self.step_label).to_be_visible(timeout=PATIENCE)
+        expect(self.step_label).to_be_visible()
         self.wait_until_idle()
         return self
 
     def wait_for_title(self) -> "LessonPage":
         """Wait until the page has its title."""
-        expect(self.page.get_by_role("heading", level=1)).to_be_visible(timeout=PATIENCE)
+        expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         self.wait_until_idle()
         return self
 

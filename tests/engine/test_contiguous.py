@@ -70,6 +70,16 @@ def test_the_first_hole_that_is_large_enough_is_used() -> None:
     assert [r.request for r in region.reservations] == ["E", "B", "F", "D"]
 
 
+def test_a_tighter_hole_further_on_is_not_looked_for() -> None:
+    region = ContiguousRegion(24)
+    for name, size in (("A", 8), ("B", 6), ("C", 4), ("D", 6)):
+        region.reserve(name, size)
+    region.release("A")
+    region.release("C")
+    assert region.holes == (Hole(0, 8), Hole(14, 4))
+    assert region.reserve("E", 4).start == 0
+
+
 def test_a_hole_can_be_filled_to_the_last_slot() -> None:
     region = fragmented()
     assert region.reserve("E", 8) == Reservation("E", 10, 8)

@@ -1,4 +1,4 @@
-"""The matrix behind the attention figure: which rows and columns it has, and what stands in them."""
+"""The matrix behind the attention figure: its rows and columns, and what stands in them."""
 
 import numpy as np
 import pytest

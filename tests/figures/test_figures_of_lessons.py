@@ -1,4 +1,4 @@
-"""Every lesson's figures, drawn from real runs: they agree with the trace, whatever the settings."""
+"""Every lesson's figures, drawn from real runs: they agree with the trace at any settings."""
 
 import json
 

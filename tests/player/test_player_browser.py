@@ -221,28 +221,37 @@ def test_the_scrubber_is_a_slider_with_a_dot_per_frame(player, growth) -> None:
 
 def test_the_host_hears_once_where_the_learner_settles(player, growth) -> None:
     page = player.mount(growth)
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    assert page.evaluate("window.settled") == []
+    assert page.evaluate(
+        """() => {
+          for (let i = 0; i < 3; i += 1) {
+            window.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+          }
+          return window.settled;
+        }"""
+    ) == []
     page.wait_for_function("window.settled.length > 0")
+    page.wait_for_timeout(300)
     assert page.evaluate("window.settled") == [3]
 
 
 def test_equal_data_keeps_the_place_and_the_elements(player, growth) -> None:
     page = player.mount(growth, index=0)
     page.keyboard.press("End")
+    page.wait_for_function("window.settled.length > 0")
     page.evaluate("window.board = document.querySelector('.board')")
-    page.evaluate("data => player.update(data, { index: 0 })", growth)
+    page.evaluate("data => player.update(data, { index: 7 })", growth)
+    page.evaluate("data => player.update(data)", growth)
     expect_step(page, 8)
     assert page.evaluate("window.board === document.querySelector('.board')")
 
 
-def test_the_host_moves_the_player_only_with_an_index_that_is_new(player, growth) -> None:
+def test_an_echo_from_the_host_does_not_pull_the_learner_back(player, growth) -> None:
     page = player.mount(growth, index=2)
     page.keyboard.press("ArrowRight")
     page.wait_for_function("window.settled.length > 0")
+    page.keyboard.press("End")
     page.evaluate("data => player.update(data, { index: 3 })", growth)
-    expect_step(page, 4)
+    expect_step(page, 8)
     page.evaluate("data => player.update(data, { index: 6 })", growth)
     expect_step(page, 7)
 
@@ -281,7 +290,6 @@ def test_it_works_inside_a_shadow_root(player, growth) -> None:
     page.get_by_role("button", name="Next").click()
     expect_step(page, 3)
     slot(page, 3, 1).hover()
-    assert is_lit(page.get_by_test_id("weight-1")) is False
     assert is_lit(page.get_by_test_id("table-B-L0"))
 
 
@@ -802,15 +810,16 @@ LOW_CONTRAST = """() => {
     return (high + 0.05) / (low + 0.05);
   };
   const colours = /(?:rgba?|color|oklab|oklch|color-mix)\\([^()]*\\)/g;
+  const seen = (colour) => colour[3] > 0.5;
   const behind = (node) => {
+    const found = [];
     for (let at = node; at; at = at.parentElement) {
       const style = getComputedStyle(at);
-      const pictures = style.backgroundImage.match(colours);
-      if (pictures) return pictures.map(rgba);
+      found.push(...(style.backgroundImage.match(colours) || []).map(rgba).filter(seen));
       const colour = rgba(style.backgroundColor);
-      if (colour[3] > 0.99) return [colour];
+      if (colour[3] > 0.99) return [...found, colour];
     }
-    return [[255, 255, 255, 1]];
+    return [...found, [255, 255, 255, 1]];
   };
   const low = [];
   for (const node of document.querySelectorAll('[data-testid=player] *')) {

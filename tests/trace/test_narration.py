@@ -123,10 +123,9 @@ def test_text_without_citations_is_left_alone():
     ],
 )
 def test_a_path_that_leads_nowhere_is_refused_by_name(path):
-    with pytest.raises(
-        UnknownPathError, match=path.removeprefix("len(").split("[")[0].split(".")[0]
-    ):
+    with pytest.raises(UnknownPathError) as failed:
         told(f"{{{path}}}")
+    assert path.removeprefix("len(").removesuffix(")") in str(failed.value)
 
 
 @pytest.mark.parametrize("path", ["state.requests[R2].pending_token", "state.totals", "check"])

@@ -67,8 +67,8 @@ def test_a_copy_gives_equal_vectors_and_the_next_writes_differ(recorded):
     assert last[1][2] != last[2][2]
 
 
-def test_the_same_token_at_the_same_position_has_another_vector_after_another_beginning(recorded):
-    """B and C both store an "E" and a ":"-free prompt; no two of their slots are equal."""
+def test_no_two_stored_positions_have_the_same_vector(recorded):
+    """B and C spell with some of the same letters; their K and V differ all the same."""
     frame = recorded("block-table").frames[0]
     stored = [
         vector_id
