@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import kernels
 from pagedkv.contiguous import ContiguousRegion, OutOfSlots
 from pagedkv.engine import Engine
-from pagedkv.events import AttentionComputed, BlockCopied, Event, SlotsWritten
+from pagedkv.events import BlockCopied, Event, SlotsWritten
 from pagedkv.evidence import attention_views, look_up
 from pagedkv.layout import split_position
 from pagedkv.memory_check import admission_check, append_check
@@ -73,6 +73,7 @@ class _SinceFrame:
     """What has gathered since the last frame was shown."""
 
     events: list[Event] = field(default_factory=list)
+    attention: list[AttentionView] = field(default_factory=list)
     check: Check | None = None
     execution: ExecutionView | None = None
 
@@ -180,6 +181,7 @@ class Recorder:
         total = sum(count.num_tokens for count in inputs)
         self._since.execution = ExecutionView(inputs, total, TOKEN_BUDGET)
         self.engine.execute(*names)
+        self._since.attention += attention_views(self.engine, names)
 
     def decode(self, name: str) -> bool:
         """Append the pending token, execute it, select the next; say whether there was a slot."""
@@ -283,11 +285,10 @@ class Recorder:
         return tuple(view for name in self.engine.requests for view in look_up(self.engine, name))
 
     def _attention(self, keep: bool) -> tuple[AttentionView, ...] | None:
-        """What attended since the last frame; with ``keep``, everyone's last attention again."""
-        if keep:
-            return attention_views(self.engine, self.engine.requests)
-        names = [e.request for e in self._since.events if isinstance(e, AttentionComputed)]
-        return attention_views(self.engine, names) if names else None
+        """All that attended since the last frame; else, with ``keep``, everyone's last again."""
+        if self._since.attention:
+            return tuple(self._since.attention)
+        return attention_views(self.engine, self.engine.requests) if keep else None
 
     def _contiguous_view(self) -> ContiguousView | None:
         if self._region is None:

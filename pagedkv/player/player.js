@@ -39,7 +39,7 @@ const SETTLE_MS = 250;
 const FRAME_MS = 3000; // how long a frame stays at speed 1: captions are to be read
 const SPEEDS = [0.5, 1, 2, 4];
 
-// --- small helpers --------------------------------------------------------------------------
+// --- small helpers -----------------------------------------------------------------------------
 
 /** Create an element; `attributes` may hold `text`, `class` and anything setAttribute takes. */
 function el(name, attributes = {}, ...children) {
@@ -97,7 +97,7 @@ function signed(number) {
   return number.toFixed(2).replace('-', '−');
 }
 
-// --- what all parts of the screen share ---------------------------------------------------------
+// --- what all parts of the screen share --------------------------------------------------------
 
 /** The lesson at hand, what the learner chose, and what can be pointed at. One per loaded lesson. */
 class Stage {
@@ -165,11 +165,11 @@ class Stage {
   }
 }
 
-// --- the pool: physical blocks --------------------------------------------------------------------
+// --- the pool: physical blocks -----------------------------------------------------------------
 
 function makePool(stage) {
   const { words, data } = stage;
-  const heading = el('h3', { class: 'board-heading' },
+  const heading = el('h2', { class: 'board-heading' },
     stage.term(words.physical, 'physical block'), el('span', { text: ` · ${words.physical_note}` }));
   const cards = Array.from({ length: data.config.num_blocks }, (_, id) => makeCard(stage, id));
   const list = el('div', { class: 'cards', role: 'region', tabindex: '0', 'aria-label': words.physical },
@@ -252,11 +252,11 @@ function drawSlot(stage, view, slot) {
   }
 }
 
-// --- each request's own order: logical blocks --------------------------------------------------------
+// --- each request's own order: logical blocks --------------------------------------------------
 
 function makeLogical(stage) {
   const { words, data } = stage;
-  const heading = el('h3', { class: 'board-heading' },
+  const heading = el('h2', { class: 'board-heading' },
     stage.term(words.logical, 'logical block'),
     el('span', { text: ` · ${isDense(data) ? words.curves_on_demand : words.logical_note}` }));
   const groups = data.requests.map((_, request) => makeGroup(stage, request));
@@ -350,7 +350,7 @@ function drawCell(cell, view) {
   setText(cell.position, view?.p === undefined ? '' : String(view.p));
 }
 
-// --- curves from table entries to blocks ----------------------------------------------------------
+// --- curves from table entries to blocks -------------------------------------------------------
 
 function makeCurves(stage, logical, pool) {
   const node = svg('svg', { class: 'curves', 'aria-hidden': 'true' });
@@ -401,7 +401,7 @@ function curve([x0, y0], [x1, y1]) {
   return `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1} ${y1}`;
 }
 
-// --- the contiguous strip ---------------------------------------------------------------------------
+// --- the contiguous strip ----------------------------------------------------------------------
 
 const MOST_CELLS = 40; // beyond, a piece is one bar in proportion
 
@@ -409,7 +409,7 @@ function makeContiguous(stage) {
   const strip = el('div', { class: 'strip' });
   const refused = el('b', { class: 'refused' });
   const sum = el('span');
-  const heading = el('h3', { class: 'board-heading' }, stage.term(stage.words.contiguous, 'reservation'), sum, refused);
+  const heading = el('h2', { class: 'board-heading' }, stage.term(stage.words.contiguous, 'reservation'), sum, refused);
   const node = el('div', { class: 'contiguous' }, heading, strip);
   const draw = (frame) => {
     const view = frame.contiguous;
@@ -452,7 +452,7 @@ function stripPart(piece, kind, length, text, capacity) {
     el('div', { class: 'part-cells' }, ...cells), el('div', { class: 'part-text', text }));
 }
 
-// --- the board: contiguous strip, logical left, curves, pool right, legend ------------------------------
+// --- the board: contiguous strip, logical left, curves, pool right, legend ---------------------
 
 function makeBoard(stage) {
   const logical = makeLogical(stage);
@@ -491,7 +491,7 @@ function drawLegend(stage, legend, entries) {
   }));
 }
 
-// --- ledger and runtime -------------------------------------------------------------------------------
+// --- ledger and runtime ------------------------------------------------------------------------
 
 function makeLedger(stage) {
   const node = el('div', { class: 'ledger', 'data-testid': 'ledger', role: 'group', 'aria-label': stage.words.ledger });
@@ -516,7 +516,7 @@ function ledgerSum(entry) {
   return node;
 }
 
-// --- the story: title, caption, waiting requests, check, execution ---------------------------------------
+// --- the story: title, caption, waiting requests, check, execution -----------------------------
 
 function makeStory(stage) {
   const title = el('h2', { class: 'title' });
@@ -549,7 +549,7 @@ function drawCheck(stage, node, check) {
   show(node, check !== null);
   if (check === null) return;
   const verdict = el('b', { class: check.fits ? 'yes' : 'no', text: `${check.fits ? '✓' : '✗'} ${check.verdict}` });
-  node.replaceChildren(el('h4', {}, stage.tag(check.r, check.title)),
+  node.replaceChildren(el('h3', {}, stage.tag(check.r, check.title)),
     el('p', {}, `${check.steps.join(' · ')} · `, verdict));
 }
 
@@ -559,12 +559,12 @@ function drawExecution(stage, node, execution) {
   const sum = execution.parts.flatMap(([request, count], i) => [i ? ' + ' : '',
     stage.tag(request, `${stage.name(request)} `), el('b', { text: String(count) })]);
   if (execution.parts.length > 1) sum.push(' = ', el('b', { text: String(execution.total[0]) }));
-  node.replaceChildren(el('h4', {}, stage.term(execution.title, 'execution')),
+  node.replaceChildren(el('h3', {}, stage.term(execution.title, 'execution')),
     el('p', {}, ...sum, ` ${execution.total[1]} · `,
       stage.term(execution.budget, 'token budget'), execution.within ? ' ✓' : ' ✗'));
 }
 
-// --- evidence: what-if, look-up, worked score, comparison -----------------------------------------------
+// --- evidence: what-if, look-up, worked score, comparison --------------------------------------
 
 function makeEvidence(stage) {
   const whatIf = el('section', { class: 'panel what-if', 'data-testid': 'what-if' });
@@ -590,7 +590,7 @@ function whatIfParts(stage, view) {
     el('div', { class: 'part-cells' }, ...block.cells.map((cell) => whatIfCell(stage, cell))),
     el('div', { class: 'part-text', text: `P${block.id}` })));
   return [
-    el('h4', {}, el('span', { class: 'if-mark', text: stage.words.if }), view.title),
+    el('h3', {}, el('span', { class: 'if-mark', text: stage.words.if }), view.title),
     el('div', { class: 'what-if-blocks' }, ...blocks),
     el('p', {}, ...stage.runs(view.text)),
   ];
@@ -618,7 +618,7 @@ function chosenLookup(stage, lookup) {
 
 function lookupParts(stage, lookup) {
   const { words, data } = stage;
-  if (lookup.length === 0) return [el('h4', { text: words.lookup })];
+  if (lookup.length === 0) return [el('h3', { text: words.lookup })];
   const at = chosenLookup(stage, lookup);
   const entry = lookup[at];
   const values = { ...entry, block_size: data.config.block_size, request: stage.name(entry.r) };
@@ -626,7 +626,7 @@ function lookupParts(stage, lookup) {
   const same = entry.k === '0' && entry.v === '0';
   const line = (...parts) => el('li', {}, ...parts);
   return [
-    el('h4', {}, turn(-1, words.earlier, '‹'), turn(1, words.later, '›'),
+    el('h3', {}, turn(-1, words.earlier, '‹'), turn(1, words.later, '›'),
       stage.tag(entry.r, fill(words.lookup_title, values))),
     el('ol', { class: 'arithmetic' },
       line(el('b', { text: fill(words.lookup_divide, values) }), ' → ', fill(words.lookup_logical, values)),
@@ -646,7 +646,7 @@ function stepper(label, sign, action) {
 function workedParts(stage, view) {
   const lines = view.lines.map((text) => el('li', { text }));
   return [
-    stage.canPoint(el('h4', {}, stage.tag(view.r, view.title)), { slot: view.slot }),
+    stage.canPoint(el('h3', {}, stage.tag(view.r, view.title)), { slot: view.slot }),
     el('p', { class: 'quiet', text: view.where }),
     el('ol', { class: 'arithmetic' }, ...lines),
     el('p', { class: 'quiet', text: view.note }),
@@ -661,10 +661,10 @@ function comparisonParts(stage, view) {
   const table = el('table', {},
     el('thead', {}, row([words.comparison_layer, words.comparison_k, words.comparison_v], 'th')),
     el('tbody', {}, ...view.layers.map((layer) => row(layer, 'td'))));
-  return [el('h4', { text: view.title }), el('div', { class: 'prompts' }, ...prompts), table];
+  return [el('h3', { text: view.title }), el('div', { class: 'prompts' }, ...prompts), table];
 }
 
-// --- K and V of a slot --------------------------------------------------------------------------------
+// --- K and V of a slot -------------------------------------------------------------------------
 
 /** K and V vectors, packed as float16; unpacked one by one, when someone looks. */
 class Vectors {
@@ -714,7 +714,7 @@ function heatStrip(values) {
 function makeDock(stage) {
   const { words, data } = stage;
   const vectors = new Vectors(data.vectors);
-  const title = el('h4');
+  const title = el('h3');
   const body = el('div', { class: 'dock-body' });
   const node = el('section', { class: 'panel dock', 'data-testid': 'slot-values', 'aria-label': words.slot_values },
     el('div', { class: 'dock-head' }, title,
@@ -783,7 +783,7 @@ function vectorLine(words, name, values) {
     el('span', { class: 'figures', text: `${few} …  (${range})` }));
 }
 
-// --- attention --------------------------------------------------------------------------------------
+// --- attention ---------------------------------------------------------------------------------
 
 function makeAttention(stage) {
   const { words } = stage;
@@ -837,7 +837,7 @@ function attentionTitle(stage, frame, view) {
   const who = requests.length === 1
     ? stage.tag(view.r, stage.name(view.r))
     : selector('', requests, view.r, (request) => stage.name(request), (request) => stage.select({ request }), words.request);
-  return el('h4', {}, stage.term(words.attention, 'attention'), who, fill(words.attention_of, { position: view.q }));
+  return el('h3', {}, stage.term(words.attention, 'attention'), who, fill(words.attention_of, { position: view.q }));
 }
 
 function attentionSelectors(stage, view, layer) {
@@ -909,7 +909,7 @@ function makeBar(stage, request, position, block, paged, dense, tokens) {
   return stage.canPoint(bar, { cell: [request, Math.floor(position / size), position % size] });
 }
 
-// --- pointing: what belongs together lights up together ---------------------------------------------------
+// --- pointing: what belongs together lights up together ----------------------------------------
 
 function targetAt(stage, node, end) {
   for (let at = node; at && at !== end; at = at.parentElement) {
@@ -974,7 +974,7 @@ function light(stage, target) {
   for (const node of stage.lit) node.classList.add('lit');
 }
 
-// --- player bar ----------------------------------------------------------------------------------------
+// --- player bar --------------------------------------------------------------------------------
 
 function makeControls(player, words, frames) {
   const button = (name, action, text = null) => {
@@ -1055,7 +1055,7 @@ function makeScrubber(player, words, frames) {
   return { node, draw };
 }
 
-// --- explanations of terms -------------------------------------------------------------------------------
+// --- explanations of terms ---------------------------------------------------------------------
 
 /** One tooltip for all terms of the screen; it shows on hover and focus and goes with Escape. */
 function makeTip(shell, terms) {
@@ -1085,13 +1085,13 @@ function placeTip(shell, tip, node) {
   tip.style.top = `${top - frame.top + shell.scrollTop}px`;
 }
 
-// --- layout and theme --------------------------------------------------------------------------------------
+// --- layout and theme --------------------------------------------------------------------------
 
 const SIDE_WIDTH = 1060; // from here on the story may stand beside the board
 const STACK_WIDTH = 640; // from here on logical and physical stand side by side
 const CELL_LEAST = 46; // px for a character, its position and the gap
 const CELL_LEAST_PRESENT = 66;
-const WHAT_IF_HEIGHT = 124; // px of a what-if in the presentation
+const WHAT_IF_HEIGHT = 112; // px of a what-if in the presentation
 const LEGEND_HEIGHT = 52;
 const BESIDE_CELLS = 112; // px of a logical row that its label and its table entry take
 
@@ -1108,6 +1108,7 @@ function layOut(shell, data, present) {
   const lines = Math.ceil(size / cellsIn(column));
   setAttr(shell, 'data-layout', layout);
   setAttr(shell, 'data-dense', dense ? 'true' : null);
+  setAttr(shell, 'data-shared', data.stage.shared ? 'true' : null);
   setAttr(shell, 'data-long-blocks', size > 5 ? 'true' : null);
   shell.style.setProperty('--per-line', Math.ceil(size / lines));
   shell.querySelector('.live').style.minHeight = '';
@@ -1192,7 +1193,7 @@ function parseColour(text) {
   return numbers ? numbers[1].split(/[\s,/]+/).slice(0, 3).map(Number) : null;
 }
 
-// --- keys ------------------------------------------------------------------------------------------------
+// --- keys --------------------------------------------------------------------------------------
 
 const TYPED = 'input, textarea, select, [contenteditable]:not([contenteditable="false"])';
 const WITH_OWN_KEYS = '[role=slider], [role=spinbutton], [role=listbox], [role=option], [role=combobox], [role=textbox], '
@@ -1208,7 +1209,7 @@ function keyIsTaken(key, path, scrubber) {
   return key === ' ' && Boolean(target.closest(PRESSED_BY_SPACE));
 }
 
-// --- the player --------------------------------------------------------------------------------------------
+// --- the player --------------------------------------------------------------------------------
 
 class Player {
   constructor(root, options) {

@@ -185,6 +185,9 @@ def _stage(trace: Trace, roster: Roster) -> Data:
         "pending": list(pending.values()),
         "contiguous": any(frame.contiguous is not None for frame in trace.frames),
         "attention": any(frame.attention for frame in trace.frames),
+        "shared": any(
+            block.ref_count > 1 for frame in trace.frames for block in frame.state.blocks
+        ),
         "whatIf": any(frame.what_if is not None for frame in trace.frames),
     }
 

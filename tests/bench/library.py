@@ -1,6 +1,7 @@
 """What can be measured without server and browser: traces, one decode step, the data's size."""
 
 import json
+from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
 
@@ -18,10 +19,12 @@ from tests.bench.measured import Measured, milliseconds
 TIMES = 5
 
 
-def measure_library() -> list[Measured]:
+def measure_library() -> Iterator[Measured]:
     """Lines for the longest trace, one decode step, and what a browser is sent."""
     record(LESSONS[0], Settings())  # the process is warm, and no trace is kept
-    return [longest_trace(), decode_step(), largest_data()]
+    yield longest_trace()
+    yield decode_step()
+    yield largest_data()
 
 
 def longest_trace() -> Measured:

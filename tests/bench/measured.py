@@ -21,10 +21,9 @@ def milliseconds(what: str, target: float, seconds: list[float], note: str = "")
     return Measured(what, f"≤ {target:.0f} ms", value, middle <= target)
 
 
-def as_table(lines: list[Measured]) -> str:
-    """The lines as a Markdown table."""
-    rows = [
-        f"| {line.what} | {line.target} | {line.value} | {'yes' if line.reached else 'NO'} |"
-        for line in lines
-    ]
-    return "\n".join(["| what | promised | median | reached |", "|---|---|---|---|", *rows])
+HEAD = "| what | promised | median | reached |\n|---|---|---|---|"
+
+
+def as_row(line: Measured) -> str:
+    """The line as a row of a Markdown table."""
+    return f"| {line.what} | {line.target} | {line.value} | {'yes' if line.reached else 'NO'} |"

@@ -35,11 +35,14 @@ STEPPED = "() => inPlayer('[data-testid=step-label]').textContent !== {before!r}
 ADDRESS = "() => new URLSearchParams(location.search).get({name!r}) === {value}"
 
 
-def measure_screen(browser: Browser, server: str) -> list[Measured]:
+def measure_screen(browser: Browser, server: str) -> Iterator[Measured]:
     """Lines for stepping, for five quick presses, and for other settings."""
     lesson = LessonPage(browser.new_page(), server).go_to("/growth").wait_for_player()
     lesson.page.evaluate(STOPWATCH)
-    return [step(lesson), five_presses(lesson), *other_settings(lesson), *extremes(lesson)]
+    yield step(lesson)
+    yield five_presses(lesson)
+    yield from other_settings(lesson)
+    yield extremes(lesson)
 
 
 def timed(page: Page, key: str, done: str) -> float:
@@ -90,7 +93,7 @@ def other_settings(lesson: LessonPage) -> Iterator[Measured]:
     yield milliseconds("the same, trace known", 250, known)
 
 
-def extremes(lesson: LessonPage) -> Iterator[Measured]:
+def extremes(lesson: LessonPage) -> Measured:
     """The slowest corner of the ranges."""
     seconds = []
     for slug in (item.slug for item in LESSONS):

@@ -43,7 +43,9 @@ def digit_runs(text: str, names: list[str]) -> set[str]:
 
 _COUNTED = r"positions?|blocks?|slots?|inputs?|entry|entries"
 _COUNT_AND_NOUN = re.compile(rf"\b(\d+) (?:more |empty |stored |table )*({_COUNTED})\b")
-_COUNT_AND_VERB = re.compile(r"(?<!of )\b(\d+)(?: of \d+)?(?: \w+s?)? (is|are|holds|hold)\b")
+_COUNT_AND_VERB = re.compile(
+    r"(?<!of )(?<!osition )\b(\d+)(?: of \d+)?(?: \w+s?)? (is|are|holds|hold)\b"
+)
 
 
 def slips_of_grammar(text: str) -> list[str]:

@@ -147,11 +147,3 @@ def test_no_caption_offers_room_for_more_requests_where_no_block_is_free(read):
     frame = trace["frames"][-1]
     assert frame["state"]["totals"]["free_blocks"] == 0
     assert "can consider more requests" not in frame["caption"]
-
-
-def test_no_caption_speaks_of_old_bytes_elsewhere_where_none_are_left(read):
-    trace = read("freeing", capacity=8)
-    frame = frame_with(trace, "SlotsWritten", request="D")
-    states = {cell["state"] for block in frame["state"]["blocks"] for cell in block["slots"]}
-    assert "stale" not in states
-    assert "old bytes remain" not in frame["caption"]

@@ -36,6 +36,11 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
     assert not torch.equal(first, other)
 
 
+def test_a_trained_model_holds_what_its_fp16_file_will_hold():
+    model = train(TEXT, Recipe(steps=2, batch=2, window=16, validation_share=0.1), quietly)
+    assert all(torch.equal(p.half().float(), p) for p in model.parameters())
+
+
 def test_progress_is_logged_with_step_and_loss():
     lines: list[str] = []
     train(TEXT, Recipe(steps=2, batch=1, window=8, validation_share=0.1), lines.append)

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +10,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from pagedkv.player import player_css, player_js
 
-ARGUMENTS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Player</title>
@@ -94,8 +98,3 @@ def player(chromium: Browser) -> Iterator[PlayerPage]:
     yield holder
     page.close()
     assert holder.errors == []
-
-
-@pytest.fixture(scope="session")
-def css_path() -> Path:
-    return Path(__file__).parents[2] / "pagedkv" / "player" / "player.css"

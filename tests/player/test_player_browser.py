@@ -39,7 +39,7 @@ def is_lit(locator):
     return "lit" in (locator.get_attribute("class") or "").split()
 
 
-# --- keys ------------------------------------------------------------------------------------------
+# --- keys ---------------------------------------------------------------------------------------
 
 
 def test_it_starts_at_the_frame_it_is_told(player, growth) -> None:
@@ -133,7 +133,7 @@ def test_after_a_mouse_click_on_next_the_keys_go_on(player, growth) -> None:
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
-# --- player bar ---------------------------------------------------------------------------------------
+# --- player bar ---------------------------------------------------------------------------------
 
 
 def test_buttons_move(player, growth) -> None:
@@ -216,19 +216,22 @@ def test_the_scrubber_is_a_slider_with_a_dot_per_frame(player, growth) -> None:
     assert page.locator(".dot").count() == 8
 
 
-# --- the host ------------------------------------------------------------------------------------------
+# --- the host -----------------------------------------------------------------------------------
 
 
 def test_the_host_hears_once_where_the_learner_settles(player, growth) -> None:
     page = player.mount(growth)
-    assert page.evaluate(
-        """() => {
+    assert (
+        page.evaluate(
+            """() => {
           for (let i = 0; i < 3; i += 1) {
             window.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
           }
           return window.settled;
         }"""
-    ) == []
+        )
+        == []
+    )
     page.wait_for_function("window.settled.length > 0")
     page.wait_for_timeout(300)
     assert page.evaluate("window.settled") == [3]
@@ -249,8 +252,13 @@ def test_an_echo_from_the_host_does_not_pull_the_learner_back(player, growth) ->
     page = player.mount(growth, index=2)
     page.keyboard.press("ArrowRight")
     page.wait_for_function("window.settled.length > 0")
-    page.keyboard.press("End")
-    page.evaluate("data => player.update(data, { index: 3 })", growth)
+    page.evaluate(
+        """data => {
+          window.dispatchEvent(new KeyboardEvent('keydown', { key: 'End' }));
+          player.update(data, { index: 3 });
+        }""",
+        growth,
+    )
     expect_step(page, 8)
     page.evaluate("data => player.update(data, { index: 6 })", growth)
     expect_step(page, 7)
@@ -293,7 +301,7 @@ def test_it_works_inside_a_shadow_root(player, growth) -> None:
     assert is_lit(page.get_by_test_id("table-B-L0"))
 
 
-# --- the board --------------------------------------------------------------------------------------------
+# --- the board ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sample.ALL)
@@ -303,8 +311,8 @@ def test_every_slot_and_entry_is_as_in_the_trace(player, name) -> None:
     for frame in trace.frames:
         shown = page.evaluate(
             """() => ({
-              slots: [...document.querySelectorAll('[data-testid^=slot-P]')].map((node) => [
-                node.dataset.testid, node.dataset.state, node.dataset.owners, node.dataset.position]),
+              slots: [...document.querySelectorAll('[data-testid^=slot-P]')].map(({ dataset }) => [
+                dataset.testid, dataset.state, dataset.owners, dataset.position]),
               tables: [...document.querySelectorAll('[data-testid^=table-]')].map((node) => [
                 node.dataset.testid, node.dataset.block]),
               pending: [...document.querySelectorAll('[data-testid^=pending-]')].map((node) => [
@@ -371,8 +379,9 @@ def test_a_curve_leads_from_every_entry_to_its_block(player, growth) -> None:
     for request, logical, block in [("B", 0, 3), ("B", 1, 0), ("C", 0, 1), ("C", 1, 4)]:
         ends = page.evaluate(
             """([entry, block]) => {
-              const from = document.querySelector(`[data-testid="${entry}"]`).getBoundingClientRect();
-              const card = document.querySelector(`[data-testid="refcount-P${block}"]`).closest('.card');
+              const find = (id) => document.querySelector(`[data-testid="${id}"]`);
+              const from = find(entry).getBoundingClientRect();
+              const card = find(`refcount-P${block}`).closest('.card');
               const to = card.querySelector('.block-label').getBoundingClientRect();
               return [from.right, from.top + from.height / 2, to.left, to.top + to.height / 2];
             }""",
@@ -453,7 +462,7 @@ def test_hostile_text_stays_text(player) -> None:
     expect(page.get_by_role("note")).to_have_text(evil)
 
 
-# --- captions, ledger, panels ---------------------------------------------------------------------------------
+# --- captions, ledger, panels -------------------------------------------------------------------
 
 
 def test_the_caption_is_announced_politely(player, growth) -> None:
@@ -514,7 +523,7 @@ def test_terms_are_explained_on_hover_and_focus(player, growth) -> None:
     expect(tip).to_be_hidden()
 
 
-# --- pointing --------------------------------------------------------------------------------------------------
+# --- pointing -----------------------------------------------------------------------------------
 
 
 def test_pointing_at_a_slot_lights_its_cell_entry_curve_and_bar(player, growth) -> None:
@@ -582,7 +591,7 @@ def test_slots_can_be_visited_without_a_pointer(player, growth) -> None:
     assert is_lit(slot(page, 1, 0))
 
 
-# --- attention ---------------------------------------------------------------------------------------------------
+# --- attention ----------------------------------------------------------------------------------
 
 
 def test_bars_are_the_kernel_and_markers_the_dense_reference(player, growth) -> None:
@@ -654,7 +663,7 @@ def test_frames_without_attention_say_so(player, growth) -> None:
     assert page.locator("[data-testid^=weight-]").count() == 0
 
 
-# --- presenting ------------------------------------------------------------------------------------------------------
+# --- presenting ---------------------------------------------------------------------------------
 
 
 def test_p_presents_board_caption_and_player_only(player, growth) -> None:
@@ -693,7 +702,7 @@ def test_a_presentation_covers_the_page_even_below_a_transform(player, growth) -
     assert (box["x"], box["y"], box["width"]) == (0, 0, 1280)
 
 
-# --- fitting ------------------------------------------------------------------------------------------------------------
+# --- fitting ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sample.ALL)
@@ -775,7 +784,7 @@ def smallest_text(page, selector):
     )
 
 
-# --- themes -----------------------------------------------------------------------------------------------------------------
+# --- themes -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -783,8 +792,10 @@ def smallest_text(page, selector):
 def test_text_has_a_contrast_of_at_least_4_5(player, name, theme) -> None:
     data = data_of(name)
     page = player.mount(data, theme=theme)
-    page.evaluate("document.body.style.background = getComputedStyle(document.querySelector("
-                  "'[data-testid=player]')).backgroundColor")
+    page.evaluate(
+        "document.body.style.background = getComputedStyle(document.querySelector("
+        "'[data-testid=player]')).backgroundColor"
+    )
     for index in range(len(data["frames"])):
         assert page.evaluate(LOW_CONTRAST) == [], f"frame {index}"
         page.keyboard.press("ArrowRight")
@@ -823,8 +834,9 @@ LOW_CONTRAST = """() => {
   };
   const low = [];
   for (const node of document.querySelectorAll('[data-testid=player] *')) {
-    const text = [...node.childNodes].filter((c) => c.nodeType === 3).map((c) => c.textContent).join('').trim();
-    if (!text || !node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    const own = [...node.childNodes].filter((child) => child.nodeType === 3);
+    const text = own.map((child) => child.textContent).join('').trim();
+    if (!text || !node.checkVisibility({ visibilityProperty: true })) continue;
     if (node.closest('[aria-disabled=true]')) continue;
     const colour = rgba(getComputedStyle(node).color);
     const worst = Math.min(...behind(node).map((back) => contrast(colour, back)));

@@ -40,7 +40,7 @@ def copy_on_write():
     return view_of(sample.copy_on_write())
 
 
-# --- the whole ---------------------------------------------------------------------------------
+# --- the whole ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sample.ALL)
@@ -82,7 +82,7 @@ def test_every_style_rule_stays_below_the_player() -> None:
         assert selector.strip().startswith(".pagedkv-player"), selector
 
 
-# --- blocks and slots -----------------------------------------------------------------------------
+# --- blocks and slots ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sample.ALL)
@@ -140,7 +140,7 @@ def test_white_space_is_made_visible() -> None:
     assert visible("a") == "a"
 
 
-# --- requests ------------------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sample.ALL)
@@ -199,7 +199,7 @@ def test_the_stage_has_room_for_the_longest_table_of_each_request(growth) -> Non
     assert growth["stage"]["pending"] == [True, True]
 
 
-# --- legend and sums ------------------------------------------------------------------------------
+# --- legend and sums ----------------------------------------------------------------------------
 
 
 def test_the_legend_lists_only_what_is_on_screen(copy_on_write) -> None:
@@ -245,7 +245,7 @@ def test_a_pool_without_blocks_says_so() -> None:
     assert view_of(sample.growth())["config"]["no_blocks"] is None
 
 
-# --- captions ---------------------------------------------------------------------------------------
+# --- captions -----------------------------------------------------------------------------------
 
 
 def test_a_caption_is_kept_word_for_word(growth) -> None:
@@ -283,7 +283,7 @@ def test_a_name_inside_a_word_is_no_chip() -> None:
     assert words == ["B", "P3"]
 
 
-# --- check, execution, waiting, strip ------------------------------------------------------------------
+# --- check, execution, waiting, strip -----------------------------------------------------------
 
 
 def test_a_check_reads_as_question_and_answer(growth) -> None:
@@ -316,7 +316,7 @@ def test_the_strip_holds_the_whole_capacity() -> None:
     assert strip["refused"] == ["C needs 6, 4 left: it must wait"]
 
 
-# --- evidence ------------------------------------------------------------------------------------------
+# --- evidence -----------------------------------------------------------------------------------
 
 
 def test_attention_is_the_last_query_of_each_request_in_all_layers_and_heads(growth) -> None:

@@ -1,0 +1,269 @@
+"""Requests with characters: what becomes of a selected token, and what is refused."""
+
+import pytest
+import torch
+
+import kernels
+from pagedkv.block_manager import OutOfBlocks
+from pagedkv.cache import NotStoredError
+from pagedkv.engine import ContextFullError, Engine, NothingPendingError
+from pagedkv.events import Event, TokenSelected
+from pagedkv.model import CharGPT, load_model, tokenizer
+
+
+@pytest.fixture(scope="module")
+def model() -> CharGPT:
+    return load_model(kernels.runtime()["device"] or "cpu")
+
+
+@pytest.fixture
+def engine(model) -> Engine:
+    return Engine(model, block_size=4, num_blocks=6)
+
+
+def started(engine: Engine, name: str = "B", prompt: str = "ROMEO:") -> Engine:
+    engine.admit(name, prompt)
+    engine.execute(name)
+    return engine
+
+
+def what_is(engine: Engine) -> object:
+    """All that a refusal must leave alone."""
+    cache = engine.cache
+    names = engine.requests
+    return (
+        cache.k_cache.cpu().numpy().tobytes(),
+        [(n, engine.text(n), engine.pending_token(n), cache.num_stored(n)) for n in names],
+        [cache.manager.block_table(name) for name in names],
+        cache.manager.free_blocks,
+        [len(engine.reference.keys(name, 0)) for name in names if cache.num_stored(name)],
+        {name: len(records) for name, records in engine.attention.items()},
+    )
+
+
+def test_an_admitted_request_has_its_text_and_nothing_pending(engine):
+    engine.admit("B", "ROMEO:")
+    assert engine.requests == ("B",)
+    assert engine.text("B") == "ROMEO:"
+    assert engine.pending_token("B") is None
+    assert engine.cache.num_stored("B") == 0
+
+
+def test_a_selected_token_is_pending_without_slot_or_kv(engine):
+    started(engine)
+    token = engine.select("B")
+    assert engine.pending_token("B") == token
+    assert engine.text("B") == "ROMEO:"
+    assert engine.cache.manager.num_tokens("B") == engine.cache.num_stored("B") == 6
+
+
+def test_appending_makes_the_pending_token_the_next_input_with_a_slot_and_no_kv(engine):
+    started(engine)
+    token = engine.select("B")
+    assert engine.append("B").positions == (6,)
+    assert engine.pending_token("B") is None
+    assert engine.text("B") == "ROMEO:" + token
+    assert (engine.cache.manager.num_tokens("B"), engine.cache.num_stored("B")) == (7, 6)
+
+
+def test_executing_stores_it_and_allows_the_next_selection(engine):
+    started(engine)
+    engine.select("B")
+    engine.append("B")
+    engine.execute("B")
+    assert engine.cache.num_stored("B") == 7
+    assert engine.pending_token("B") is None
+    assert engine.select("B") == engine.pending_token("B")
+
+
+def test_a_refused_append_keeps_the_token_pending(model):
+    engine = started(Engine(model, block_size=3, num_blocks=2))
+    token = engine.select("B")
+    before = what_is(engine)
+    with pytest.raises(OutOfBlocks):
+        engine.append("B")
+    assert engine.pending_token("B") == token
+    assert what_is(engine) == before
+
+
+def test_rank_0_is_the_likeliest_token_and_rank_1_the_next(engine):
+    started(engine)
+    logits = engine._requests["B"].logits
+    likeliest = [engine.select("B", rank=rank) for rank in range(3)]
+    ids = [tokenizer.encode(token)[0] for token in likeliest]
+    assert ids == torch.topk(logits, 3).indices.tolist()
+    assert len(set(likeliest)) == 3
+
+
+def test_equal_logits_are_ranked_by_token_id_everywhere(engine):
+    started(engine)
+    engine._requests["B"].logits = torch.zeros(tokenizer.VOCAB_SIZE)
+    chosen = [engine.select("B", rank=rank) for rank in range(tokenizer.VOCAB_SIZE)]
+    assert "".join(chosen) == tokenizer.VOCABULARY
+
+
+def test_selecting_again_replaces_the_pending_token(engine):
+    started(engine)
+    first, second = engine.select("B"), engine.select("B", rank=1)
+    assert first != second == engine.pending_token("B")
+
+
+@pytest.mark.parametrize("rank", [-1, 62, 1.0, True, None])
+def test_a_rank_outside_the_vocabulary_is_refused(engine, rank):
+    started(engine)
+    with pytest.raises(ValueError, match="rank must be a whole number from 0 to 61"):
+        engine.select("B", rank=rank)
+    assert engine.pending_token("B") is None
+
+
+def test_nothing_can_be_selected_before_the_first_execution(engine):
+    engine.admit("B", "ROMEO:")
+    with pytest.raises(NothingPendingError, match="'B' has no logits"):
+        engine.select("B")
+
+
+def test_nothing_can_be_appended_that_was_not_selected(engine):
+    started(engine)
+    before = what_is(engine)
+    with pytest.raises(NothingPendingError, match="'B' has no pending token"):
+        engine.append("B")
+    assert what_is(engine) == before
+
+
+def test_a_fork_starts_with_the_parents_text_and_logits_and_selects_for_itself(engine):
+    started(engine)
+    engine.select("B")
+    engine.fork("B", "R2")
+    assert engine.text("R2") == "ROMEO:"
+    assert engine.pending_token("R2") is None
+    assert engine.select("R2") == engine.pending_token("B")
+
+
+def test_forks_grow_apart_in_pool_and_reference(engine):
+    started(engine)
+    engine.fork("B", "R2")
+    engine.select("B")
+    engine.select("R2", rank=1)
+    for name in ("B", "R2"):
+        engine.append(name)
+    engine.execute("B", "R2")
+    errors = [
+        (record.paged.out - record.dense.out).abs().max()
+        for name in ("B", "R2")
+        for record in engine.attention[name]
+    ]
+    assert len(errors) == 6 and max(errors) < 1e-5
+    assert engine.text("B") != engine.text("R2")
+
+
+def test_a_request_cannot_be_forked_while_an_input_waits_for_its_kv(engine):
+    started(engine)
+    engine.select("B")
+    engine.append("B")
+    before = what_is(engine)
+    with pytest.raises(NotStoredError, match="6 of its 7 positions"):
+        engine.fork("B", "R2")
+    assert what_is(engine) == before
+
+
+def test_a_finished_request_is_gone_everywhere(engine):
+    started(engine)
+    engine.finish("B")
+    assert engine.requests == engine.cache.manager.requests == ()
+    assert engine.attention == {}
+    assert engine.cache.manager.num_free_blocks == 6
+    with pytest.raises(ValueError, match="got 'B'"):
+        engine.finish("B")
+    started(engine)  # the name is free again, and the reference begins anew
+    assert len(engine.reference.keys("B", 0)) == 6
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda engine: engine.text("X"),
+        lambda engine: engine.pending_token("X"),
+        lambda engine: engine.append("X"),
+        lambda engine: engine.execute("B", "X"),
+        lambda engine: engine.select("X"),
+        lambda engine: engine.finish("X"),
+        lambda engine: engine.fork("X", "Y"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_those_that_are_known(engine, ask):
+    started(engine)
+    engine.select("B")
+    engine.append("B")
+    before = what_is(engine)
+    with pytest.raises(ValueError, match=r"\(now: B\), got 'X'"):
+        ask(engine)
+    assert what_is(engine) == before
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        ("", "num_tokens must be a whole number of at least 1, got 0"),
+        ("Roméo", "outside the vocabulary: 'é'"),
+        ("a" * 25, "needs 7 blocks, the pool has 6"),
+    ],
+)
+def test_a_prompt_that_cannot_be_served_is_refused_and_leaves_no_trace(engine, prompt, message):
+    before = what_is(engine)
+    with pytest.raises((ValueError, OutOfBlocks), match=message):
+        engine.admit("B", prompt)
+    assert what_is(engine) == before
+
+
+def test_a_request_without_anything_to_process_is_refused_before_others_are_processed(engine):
+    started(engine)
+    engine.admit("C", "JULIET")
+    before = what_is(engine)
+    with pytest.raises(ValueError, match="'B' has no input to process"):
+        engine.execute("C", "B")
+    assert what_is(engine) == before
+
+
+def test_a_request_named_twice_is_processed_once(engine):
+    engine.admit("B", "ROMEO:")
+    engine.execute("B", "B")
+    assert engine.cache.num_stored("B") == len(engine.reference.keys("B", 2)) == 6
+    assert len(engine.attention["B"]) == 6 * 3
+
+
+def test_position_256_is_refused_by_name_and_the_last_one_is_not(model):
+    engine = Engine(model, block_size=32, num_blocks=9)
+    engine.admit("B", "a" * 255)
+    engine.execute("B")
+    engine.select("B")
+    engine.append("B")
+    engine.execute("B")
+    engine.select("B")
+    before = what_is(engine)
+    with pytest.raises(ContextFullError, match="'B' cannot have 257 positions.* context has 256"):
+        engine.append("B")
+    assert what_is(engine) == before
+
+
+def test_a_prompt_of_257_characters_is_refused_by_name(model):
+    engine = Engine(model, block_size=32, num_blocks=9)
+    with pytest.raises(ContextFullError, match="'B' cannot have 257 positions.* context has 256"):
+        engine.admit("B", "a" * 257)
+    assert engine.requests == ()
+    assert engine.cache.manager.num_free_blocks == 9
+
+
+def test_attention_records_are_those_of_the_last_execution(engine):
+    started(engine)
+    assert [record.position for record in engine.attention["B"]] == [0, 1, 2, 3, 4, 5] * 3
+    engine.select("B")
+    engine.append("B")
+    engine.execute("B")
+    assert [(r.position, r.layer) for r in engine.attention["B"]] == [(6, 0), (6, 1), (6, 2)]
+
+
+def test_selection_is_announced_with_token_and_rank(model):
+    events: list[Event] = []
+    engine = started(Engine(model, block_size=4, num_blocks=6, on_event=events.append))
+    token = engine.select("B", rank=1)
+    assert events[-1] == TokenSelected("B", token, 1)
