@@ -6,8 +6,10 @@ grown dense reference. It reads the engine and changes nothing.
 
 import math
 from collections.abc import Iterable
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from pagedkv.engine import AttentionRecord, Engine
@@ -15,11 +17,13 @@ from pagedkv.layout import split_position
 from pagedkv.trace.frame import (
     AttentionView,
     Comparison,
-    Floats,
     LayerDifference,
     LookupView,
     WorkedScore,
 )
+
+
+Numbers = TypeVar("Numbers", bound=npt.NDArray[np.floating])
 
 
 def look_up(engine: Engine, name: str) -> tuple[LookupView, ...]:
@@ -75,8 +79,8 @@ def _attention_view(engine: Engine, record: AttentionRecord) -> AttentionView:
             table[split_position(position, block_size).logical_block]
             for position in range(context_len)
         ),
-        paged=_frozen(record.paged.weights),
-        dense=_frozen(record.dense.weights),
+        paged=_read_only(record.paged.weights.numpy()),
+        dense=_read_only(record.dense.weights.numpy()),
         max_abs_error_weights=_max_abs(record.paged.weights - record.dense.weights),
         max_abs_error_output=_max_abs(record.paged.out - record.dense.out),
         positions_per_block=tuple(
@@ -150,7 +154,8 @@ def _max_abs(difference: torch.Tensor) -> float:
     return float(difference.abs().max()) if difference.numel() else 0.0
 
 
-def _frozen(weights: torch.Tensor) -> Floats:
-    array = weights.to(torch.float32).cpu().numpy().astype(np.float32)
+def _read_only(array: Numbers) -> Numbers:
+    """A copy that nobody can change, free of the tensor that it came from."""
+    array = array.copy()
     array.setflags(write=False)
     return array

@@ -28,7 +28,7 @@ function mountView(parent, data) {
     link.href = location.href;
   }
 
-  const player = mountPlayer(root, data.lesson, {
+  const player = mountPlayer(root, JSON.parse(data.lesson), {
     index,
     present,
     onSettle(settled) {
@@ -47,8 +47,9 @@ function mountView(parent, data) {
       const isNewArrival = next.arrival.number !== arrival.number;
       if (isNewArrival) ({ index, present } = next.arrival);
       ({ arrival, address } = next);
-      index = Math.min(index, next.lesson.frames.length - 1);
-      player.update(next.lesson, isNewArrival ? { index, present } : {});
+      const lesson = JSON.parse(next.lesson);
+      index = Math.min(index, lesson.frames.length - 1);
+      player.update(lesson, isNewArrival ? { index, present } : {});
       follow();
     },
     destroy() {

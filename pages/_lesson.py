@@ -19,7 +19,7 @@ def show_lesson(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
         show_heading(lesson)
         settings = show_settings(lesson)
         run = lesson_run(lesson, settings)
-        show_notices(arrival.notices(settings, len(run.trace.frames)))
+        show_notices(arrival.notices(settings, run.num_frames))
         show_player(lesson, settings, run, arrival)
     show_panels(lesson, settings)
     show_words(lesson)

@@ -35,7 +35,7 @@ def show_panels(lesson: Lesson, settings: Settings) -> None:
     panels = {"Memory, frame by frame": show_memory, "Attention maps": show_attention}
     panel = st.segmented_control("Picture", panels, key="panel", label_visibility="collapsed")
     if panel is not None:
-        panels[panel](run_store().get(lesson, settings).trace)
+        panels[panel](run_store().get(lesson, settings).trace())
 
 
 def show_memory(trace: Trace) -> None:

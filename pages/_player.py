@@ -23,11 +23,11 @@ _mount = st.components.v2.component(
 
 def show_player(lesson: Lesson, settings: Settings, run: LessonRun, arrival: Arrival) -> None:
     """Draw the player. On reruns the board stays mounted and keeps its frame."""
-    step, _ = nearest_step(arrival.asked_for.step, len(run.trace.frames))
+    step, _ = nearest_step(arrival.asked_for.step, run.num_frames)
     _mount(
         key=f"player-{lesson.slug}",
         data={
-            "lesson": run.data,
+            "lesson": run.player_json,
             "arrival": {
                 "number": arrival.number,
                 "index": step,

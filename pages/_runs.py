@@ -1,7 +1,8 @@
 """Lesson runs for the pages: made once for the whole class, waited for with progress."""
 
+import json
+import pickle
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -12,23 +13,39 @@ from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
 from pagedkv.trace_store import OnProgress, Progress, TraceStore
 
-MAX_RUNS = 64
+MAX_RUNS = 128  # about 0.1 MB each at the defaults, 2 MB in the largest corner of the ranges
 SECONDS_WITHOUT_PROGRESS = 0.5
 SECONDS_BETWEEN_LOOKS = 0.1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class LessonRun:
-    """A trace, and the player's data made from it."""
+    """A lesson run at rest: how many frames it has, the player's data as JSON, the trace as bytes.
 
-    trace: Trace
-    data: dict[str, Any]
+    Text and bytes rather than thousands of objects, because the collector walks whatever is alive
+    after every run of a page.
+    """
+
+    num_frames: int
+    player_json: str
+    pickled_trace: bytes
+
+    def trace(self) -> Trace:
+        """A trace of one's own, for figures."""
+        trace: Trace = pickle.loads(self.pickled_trace)
+        return trace
 
 
 @st.cache_resource(show_spinner=False)
 def run_store() -> TraceStore[LessonRun]:
     """The one store of this server; every session shares it."""
     return TraceStore(_run_lesson, max_entries=MAX_RUNS)
+
+
+def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> LessonRun:
+    trace = record(lesson, settings, on_progress=on_progress)
+    data = json.dumps(player_data(trace, lesson), separators=(",", ":"))
+    return LessonRun(len(trace.frames), data, pickle.dumps(trace))
 
 
 def lesson_run(lesson: Lesson, settings: Settings) -> LessonRun:
@@ -50,8 +67,3 @@ def lesson_run(lesson: Lesson, settings: Settings) -> LessonRun:
 def _in_words(progress: Progress) -> str:
     frames = "1 frame" if progress.frames == 1 else f"{progress.frames} frames"
     return f":material/hourglass_top: Running the lesson … {frames} so far"
-
-
-def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> LessonRun:
-    trace = record(lesson, settings, on_progress=on_progress)
-    return LessonRun(trace, player_data(trace, lesson))

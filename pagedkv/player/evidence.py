@@ -13,6 +13,7 @@ from pagedkv.player.text import figure, say, say_count, small, visible
 from pagedkv.trace.frame import (
     AttentionView,
     Comparison,
+    Doubles,
     Floats,
     Frame,
     LookupView,
@@ -84,7 +85,7 @@ def _layer(view: AttentionView) -> Data:
     }
 
 
-def rounded(values: Floats) -> list[Any]:
+def rounded(values: Floats | Doubles) -> list[Any]:
     """Return nested lists of floats, short enough to send and exact enough to draw."""
     return np.round(values.astype(np.float64), WEIGHT_DIGITS).tolist()  # type: ignore[no-any-return]
 

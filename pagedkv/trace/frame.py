@@ -14,6 +14,7 @@ from pagedkv.settings import Settings
 from pagedkv.trace.state import ContiguousView, State
 
 Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class AttentionView:
     block_ids: tuple[int, ...]  # the physical block of each position attended to
     positions_per_block: tuple[int, ...]  # read from each block, in logical order
     paged: Floats  # [num_heads, context_length]
-    dense: Floats  # [num_heads, context_length]
+    dense: Doubles  # [num_heads, context_length]
     max_abs_error_weights: float
     max_abs_error_output: float
     skipped_blocks: tuple[int, ...]  # in use, but not in this request's table

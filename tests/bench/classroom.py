@@ -59,8 +59,8 @@ class Learner:
             if element.slider.label.startswith("Block size"):
                 self.slider_id = element.slider.id
             if element.bidi_component.json:
-                data = json.loads(element.bidi_component.json)
-                if data["lesson"]["config"]["block_size"] == block_size:
+                lesson = json.loads(json.loads(element.bidi_component.json)["lesson"])
+                if lesson["config"]["block_size"] == block_size:
                     return
 
 

@@ -1,4 +1,4 @@
-"""The paged cache with random K and V, beside a plain dict of lists that says what must be where."""
+"""The paged cache with random K and V, beside a dict of lists that says what must be where."""
 
 import random
 from collections.abc import Iterator
@@ -275,7 +275,7 @@ def test_unknown_and_taken_names_and_bad_numbers_are_refused_and_change_nothing(
     twin.cache.admit("B", 6)
     twin.store("B")
     before = frozen(twin.cache)
-    with pytest.raises(ValueError, match="got|there is a request"):
+    with pytest.raises(ValueError, match=r"got|there is a request"):
         ask(twin.cache)
     assert frozen(twin.cache) == before
 

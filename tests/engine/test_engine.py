@@ -240,14 +240,14 @@ def test_position_256_is_refused_by_name_and_the_last_one_is_not(model):
     engine.execute("B")
     engine.select("B")
     before = what_is(engine)
-    with pytest.raises(ContextFullError, match="'B' cannot have 257 positions.* context has 256"):
+    with pytest.raises(ContextFullError, match=r"'B' cannot have 257 positions.* context has 256"):
         engine.append("B")
     assert what_is(engine) == before
 
 
 def test_a_prompt_of_257_characters_is_refused_by_name(model):
     engine = Engine(model, block_size=32, num_blocks=9)
-    with pytest.raises(ContextFullError, match="'B' cannot have 257 positions.* context has 256"):
+    with pytest.raises(ContextFullError, match=r"'B' cannot have 257 positions.* context has 256"):
         engine.admit("B", "a" * 257)
     assert engine.requests == ()
     assert engine.cache.manager.num_free_blocks == 9

@@ -21,7 +21,7 @@ def sent_to_player(app: AppTest) -> dict[str, Any]:
     """What the page handed to the player in the browser."""
     (player,) = app.get("bidi_component")
     data: dict[str, Any] = json.loads(player.proto.json)
-    return data
+    return {**data, "lesson": json.loads(data["lesson"])}
 
 
 def labels(app: AppTest) -> list[str]:

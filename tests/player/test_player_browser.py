@@ -1,7 +1,6 @@
 """The player in Chromium, on a page of its own: moving, pointing, presenting, fitting."""
 
 import json
-import re
 
 import pytest
 import sample
@@ -901,11 +900,16 @@ def test_states_differ_by_more_than_colour(player, copy_on_write) -> None:
     assert now == "solid"
 
 
-def test_reduced_motion_is_respected(player, growth) -> None:
-    player.page.emulate_media(reduced_motion="reduce")
+def test_nothing_moves_by_itself(player, growth) -> None:
     page = player.mount(growth, index=1)
-    durations = page.locator(".curve").first.evaluate("n => getComputedStyle(n).transitionDuration")
-    assert set(re.findall(r"[\d.]+", durations)) == {"0"}
+    page.keyboard.press("ArrowRight")
+    moving = page.evaluate("document.getAnimations().length")
+    durations = page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=player] *')].map(
+          (node) => getComputedStyle(node).transitionDuration)"""
+    )
+    assert moving == 0
+    assert set(durations) == {"0s"}
 
 
 def test_everything_that_can_be_focused_shows_it(player, growth) -> None:
