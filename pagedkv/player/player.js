@@ -584,9 +584,7 @@ function drawLegend(stage, legend, entries) {
   const key = JSON.stringify(entries);
   if (legend.dataset.shown === key) return;
   legend.dataset.shown = key;
-  const note = el("li", { class: "legend-note", text: stage.words.legend_slot });
   legend.replaceChildren(
-    note,
     ...entries.map(([look, text]) => {
       const kind = look === "written" ? "stored now" : look;
       const sample = el("span", {

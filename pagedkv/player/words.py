@@ -32,7 +32,6 @@ SCREEN: dict[str, str] = {
     "waiting": "Waiting",
     "waiting_note": "holds no block",
     "legend": "Legend",
-    "legend_slot": "in a slot: K and V, not the character",
     "curves_on_demand": "point at an entry to see where it leads",
     # panels
     "caption": "What happens in this frame",
@@ -113,9 +112,9 @@ SENTENCES: dict[str, str] = {
     "ended": "has ended",
     "entry": "{request} L{logical} is in P{block}",
     # legend
-    "legend_stored": "stored",
+    "legend_stored": "stored: KV, not the character",
     "legend_written": "written now",
-    "legend_shared": "shared",
+    "legend_shared": "shared: one KV",
     "legend_empty": "empty (allocated)",
     "legend_free": "free",
     "legend_stale": "free, old bytes",

@@ -8,12 +8,14 @@ from pagedkv.block_manager import OutOfBlocks
 from pagedkv.cache import NotStoredError
 from pagedkv.engine import ContextFullError, Engine, NothingPendingError
 from pagedkv.events import Event, TokenSelected
-from pagedkv.model import CharGPT, load_model, tokenizer
+from pagedkv.model import CharGPT, ModelConfig, load_model, tokenizer
+
+DEVICE = kernels.runtime()["device"] or "cpu"
 
 
 @pytest.fixture(scope="module")
 def model() -> CharGPT:
-    return load_model(kernels.runtime()["device"] or "cpu")
+    return load_model(DEVICE)
 
 
 @pytest.fixture
@@ -231,16 +233,17 @@ def test_a_request_named_twice_is_processed_once(engine):
     assert len(engine.attention["B"]) == 6 * 3
 
 
-def test_position_256_is_refused_by_name_and_the_last_one_is_not(model):
-    engine = Engine(model, block_size=32, num_blocks=9)
-    engine.admit("B", "a" * 255)
-    engine.execute("B")
+def test_a_position_past_the_models_context_is_refused_by_name_and_the_last_one_is_not():
+    torch.manual_seed(0)
+    model = CharGPT(ModelConfig(num_layers=1, channels=32, head_dim=8, context=8))
+    engine = Engine(model.to(DEVICE).requires_grad_(False), block_size=4, num_blocks=4)
+    started(engine, prompt="ROMEO:\n")
     engine.select("B")
     engine.append("B")
     engine.execute("B")
     engine.select("B")
     before = what_is(engine)
-    with pytest.raises(ContextFullError, match=r"'B' cannot have 257 positions.* context has 256"):
+    with pytest.raises(ContextFullError, match=r"'B' cannot have 9 positions; .* context has 8"):
         engine.append("B")
     assert what_is(engine) == before
 
