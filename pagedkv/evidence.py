@@ -22,7 +22,6 @@ from pagedkv.trace.frame import (
     WorkedScore,
 )
 
-
 Numbers = TypeVar("Numbers", bound=npt.NDArray[np.floating])
 
 

@@ -210,7 +210,8 @@ def test_no_page_bears_the_name_of_a_module(page):
     """Streamlit puts pages/ first on the path, so it would be imported in the module's place."""
     assert page.stem not in {name.rpartition(".")[2] for name in modules("pagedkv", "kernels")}
     assert page.stem not in sys.stdlib_module_names
-    assert importlib.util.find_spec(page.stem) is None
+    found = importlib.util.find_spec(page.stem)  # a test of pages may have put them on the path
+    assert found is None or Path(found.origin).parent == PROJECT / "pages"
 
 
 def test_the_app_is_an_entry_and_nothing_else():
@@ -222,7 +223,7 @@ def test_the_app_is_an_entry_and_nothing_else():
 @pytest.mark.parametrize("module", SOURCES)
 def test_a_module_says_what_it_is_for(module):
     docstring = ast.get_docstring(ast.parse(SOURCES[module].read_text()))
-    assert docstring and docstring.splitlines()[0].endswith((".", "?"))
+    assert docstring and docstring.split("\n\n")[0].endswith((".", "?"))
 
 
 def functions(module: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -154,10 +154,9 @@ def test_a_refusal_from_outside_ends_with_exit_code_2_and_no_traceback(project):
 
 def test_a_reader_may_stop_reading(project):
     """A trace is larger than a pipe holds, so printing meets the closed end."""
-    done = shell(
-        '"$PY" -m pagedkv trace growth --json | head -c 20; exit ${PIPESTATUS[0]}', project
-    )
-    assert done.stdout.startswith(b'{"lesson": "growth"')
+    command = '"$PY" -m pagedkv trace scattered-attention --json | head -c 20'
+    done = shell(f"{command}; exit ${{PIPESTATUS[0]}}", project)
+    assert done.stdout.startswith(b'{"lesson": "scattered')
     assert (done.returncode, done.stderr) == (0, b"")
 
 

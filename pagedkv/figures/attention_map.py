@@ -1,5 +1,4 @@
-"""One heatmap of a lesson's attention: the kernel's weights, the dense reference's, or how far
-they are apart.
+"""One heatmap of a lesson's attention: the kernel's, the dense reference's, or the difference.
 
 Three figures rather than one with three parts: a page lets them stand side by side or wrap below
 each other, as its width allows. Each is drawn for about 390 pixels and may be wider. The scale of

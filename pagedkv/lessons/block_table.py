@@ -10,12 +10,14 @@ FRAMES = {
         "After one execution",
         "B has {state.requests[B].num_stored:position} stored and C "
         "{state.requests[C].num_stored}. Each request counts its own from zero on the left; on the "
-        "right are the blocks they lie in. Must a request's blocks be neighbours?",
+        "right are the blocks they lie in; the free list's mixed order was set. Must a request's "
+        "blocks be neighbours?",
     ),
     "start_alone": Words(
         "After one execution",
         "B has {state.requests[B].num_stored:position} stored. It counts them from zero on the "
-        "left; on the right are the blocks they lie in. Must they be neighbours?",
+        "left; on the right are the blocks they lie in; the free list's mixed order was set. Must "
+        "they be neighbours?",
     ),
     "neighbours": Words(
         "What if a request's blocks had to be neighbours?",
@@ -29,6 +31,12 @@ FRAMES = {
         "{len(state.requests[B].block_table):block}, and there is C. B could not grow without "
         "moving, though {state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free "
         "elsewhere.",
+    ),
+    "if_neighbours_full": Words(
+        "if B's blocks had to be neighbours",
+        "B's next block would have to lie right behind its "
+        "{len(state.requests[B].block_table):block}, and there is C. B could not grow without "
+        "moving, and there is no free block to move to.",
     ),
     "tables": Words(
         "The table keeps order and place apart",
@@ -90,7 +98,9 @@ def script(stage: Recorder) -> None:
     if c_is_in:
         block_size = stage.settings.block_size
         cells = neighbours(stage.state(), "B", block_size)
-        stage.show("neighbours", what_if=suppose("neighbours", "B", FRAMES["if_neighbours"], cells))
+        free = stage.engine.cache.manager.num_free_blocks
+        words = FRAMES["if_neighbours" if free else "if_neighbours_full"]
+        stage.show("neighbours", what_if=suppose("neighbours", "B", words, cells))
     stage.show("tables" if c_is_in else "tables_alone", look_up_requests=True)
     stage.show("divide", look_up_requests=True)
     stage.show("read_table", look_up_requests=True)

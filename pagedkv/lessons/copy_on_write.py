@@ -110,6 +110,11 @@ FRAMES = {
         "{config.block_size:slot}, and a full block is never copied. One position more or less "
         "would show a copy.",
     ),
+    "infeasible_always_full": Words(
+        "Not at these settings",
+        "A block of {config.block_size:slot} is full as soon as it is written, so nothing is ever "
+        "copied. Larger blocks would show a copy.",
+    ),
     "infeasible_no_block": Words(
         "Not at these settings",
         "No block is free for the copy: the pool has {config.num_blocks:block}. More capacity or a "
@@ -124,15 +129,20 @@ def script(stage: Recorder) -> None:
     last_is_full = len(text) % stage.settings.block_size == 0
     if not fork_after_prompt(stage, text):
         stage.show("prompt_waits")
-        stage.cannot_show("infeasible_full" if last_is_full else "infeasible_no_block")
+        stage.cannot_show(why_full(stage) if last_is_full else "infeasible_no_block")
         return
     both_went_on = fill_new_blocks(stage) if last_is_full else split_last_block(stage)
     if both_went_on:
         stage.show("attend", keep_attention=True)
     if last_is_full:
-        stage.cannot_show("infeasible_full")
+        stage.cannot_show(why_full(stage))
     elif not both_went_on:
         stage.cannot_show("infeasible_no_block")
+
+
+def why_full(stage: Recorder) -> str:
+    """Key of the reason why no block is copied where the prompt fills its last one."""
+    return "infeasible_always_full" if stage.settings.block_size == 1 else "infeasible_full"
 
 
 def fork_after_prompt(stage: Recorder, text: str) -> bool:

@@ -48,11 +48,22 @@ FRAMES = {
         "D's {state.requests[D].num_stored:position} were written over what lay there. Elsewhere "
         "old bytes remain, and no query ever reads them: no table leads there.",
     ),
+    "overwritten_all": Words(
+        "Old KV is overwritten",
+        "D's {state.requests[D].num_stored:position} were written over what lay there. What is "
+        "left of it in D's own blocks lies past D's context, and no query ever reads it.",
+    ),
     "two_savings": Words(
         "Two savings, and a limit",
         "Blocks save what a reservation would hold empty; sharing saves second copies. With "
         "{state.totals.free_blocks:block} free, the scheduler can consider more requests. If all "
         "of them keep growing, blocks run out all the same.",
+    ),
+    "two_savings_none_free": Words(
+        "Two savings, and a limit",
+        "Blocks save what a reservation would hold empty; sharing saves second copies. Both let "
+        "more requests be considered, up to a point: {state.totals.free_blocks:block} "
+        "{state.totals.free_blocks:is|are} free now, and whoever grows next has to wait.",
     ),
     "prompt_waits": Words(
         "The prompt does not fit",
@@ -87,8 +98,12 @@ def script(stage: Recorder) -> None:
     stage.admit("D", prompt(PASSAGE_D, length))
     stage.show("given_again")
     stage.execute("D")
-    stage.show("overwritten")
-    stage.show("two_savings")
+    old_bytes_remain = any(
+        slot.state == "stale" for block in stage.state().blocks for slot in block.slots
+    )
+    stage.show("overwritten" if old_bytes_remain else "overwritten_all")
+    some_are_free = stage.engine.cache.manager.num_free_blocks > 0
+    stage.show("two_savings" if some_are_free else "two_savings_none_free")
     if not both_went_on:
         stage.cannot_show("infeasible")
 

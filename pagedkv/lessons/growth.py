@@ -8,16 +8,17 @@ FRAMES = {
     "start": Words(
         "B goes on, C stands still",
         "B has {state.requests[B].num_stored:position} stored in "
-        "{state.requests[B].block_table:P}. Its next input {state.requests[B].pending_token:char} "
-        "was selected but not processed: no slot, no KV. C is held at "
+        "{state.requests[B].block_table:P} (the free list's mixed order was set). Its next input "
+        "{state.requests[B].pending_token:char} was selected but not processed: no slot, no KV. C "
+        "is held at "
         "{state.requests[C].num_stored:position} so that one thing changes at a time; a real "
         "engine would decode it too.",
     ),
     "start_alone": Words(
         "B goes on alone",
         "B has {state.requests[B].num_stored:position} stored in "
-        "{state.requests[B].block_table:P}. Its next input {state.requests[B].pending_token:char} "
-        "was selected but not processed: no slot, no KV.",
+        "{state.requests[B].block_table:P} (the free list's mixed order was set). Its next input "
+        "{state.requests[B].pending_token:char} was selected but not processed: no slot, no KV.",
     ),
     "check_in_place": Words(
         "Check: is there a slot?",

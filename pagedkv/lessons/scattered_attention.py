@@ -12,7 +12,7 @@ FRAMES = {
         "B's newest input, {state.requests[B].tokens[-1]:char} at position "
         "{attention[B$].query_position}, brings its own query. It attends to "
         "{attention[B$].context_length:position}: {attention[B$].query_position} earlier and its "
-        "own. They lie in {state.requests[B].block_table:P}.",
+        "own. They lie in {state.requests[B].block_table:P}; the free list's mixed order was set.",
     ),
     "where_and_how_many": Words(
         "The table says where, the context length how many",
@@ -53,8 +53,19 @@ FRAMES = {
     ),
     "if_straight_on": Words(
         "if the kernel read straight on from B's first block",
-        "{what_if.num_wrong} of the {attention[B$].context_length:slot} read would not be B's: "
-        "another request's KV, or bytes nobody wrote, would be in B's answer.",
+        "{what_if.num_wrong} of the {len(what_if.cells):slot} read would hold something else than "
+        "the position asked for: another request's KV, another position's, or bytes nobody wrote. "
+        "All of it would be in B's answer.",
+    ),
+    "if_straight_on_by_luck": Words(
+        "if the kernel read straight on from B's first block",
+        "B's blocks happen to lie one behind the other here, so all {len(what_if.cells):slot} read "
+        "would be the right ones. Nothing but luck keeps it so: the next block may be anywhere.",
+    ),
+    "if_straight_on_past_the_end": Words(
+        "if the kernel read straight on from B's first block",
+        "The pool ends after {len(what_if.cells):slot}: what follows there is not KV at all, and "
+        "the rest of B's lies elsewhere.",
     ),
     "b_waits": Words(
         "B does not fit",
@@ -112,7 +123,13 @@ def look_at_attention(stage: Recorder) -> None:
     stage.show("output", keep_attention=True)
     num_stored = stage.engine.cache.num_stored("B")
     cells = straight_on(stage.state(), "B", num_stored, stage.settings.block_size)
-    what_if = suppose("straight-on", "B", FRAMES["if_straight_on"], cells)
+    if any(cell.wrong for cell in cells):
+        key = "if_straight_on"
+    elif len(cells) < num_stored:
+        key = "if_straight_on_past_the_end"
+    else:
+        key = "if_straight_on_by_luck"
+    what_if = suppose("straight-on", "B", FRAMES[key], cells)
     stage.show("straight_on", keep_attention=True, what_if=what_if)
 
 

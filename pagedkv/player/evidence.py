@@ -107,6 +107,7 @@ def lookup_data(lookups: Sequence[LookupView] | None, roster: Roster) -> list[Da
             "flat": entry.flat_slot,
             "k": small(entry.max_abs_error_k),
             "v": small(entry.max_abs_error_v),
+            "same": entry.max_abs_error_k == 0 and entry.max_abs_error_v == 0,
         }
         for entry in lookups
     ]

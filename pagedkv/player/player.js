@@ -405,59 +405,51 @@ function drawCell(cell, view) {
 
 function makeCurves(stage, logical, pool) {
   const node = svg("svg", { class: "curves", "aria-hidden": "true" });
-  const many = isDense(stage.data); // then only curves that changed or are pointed at are drawn
   const paths = logical.groups.map((group) =>
-    group.rows.map(() => {
-      const path = svg("path", { class: `curve ${stage.own(group.request)}` });
-      node.append(path);
-      return path;
-    }),
+    group.rows.map(() => svg("path", { class: `curve ${stage.own(group.request)}` })),
   );
-  let anchors = null;
-
-  /** Measure once per layout: rows and cards keep their places from frame to frame. */
-  const measure = () => {
-    const box = node.getBoundingClientRect();
-    const inside = (rect, list) => {
-      const view = list.getBoundingClientRect();
-      return rect.top + rect.height / 2 >= view.top && rect.top + rect.height / 2 <= view.bottom;
-    };
-    const at = (rect, x) => [x - box.left, rect.top + rect.height / 2 - box.top];
-    anchors = {
-      entries: logical.groups.map((group) =>
-        group.rows.map((row) => {
-          const rect = row.entry.getBoundingClientRect();
-          return inside(rect, logical.list) ? at(rect, rect.right) : null;
-        }),
-      ),
-      blocks: pool.cards.map((card) => {
-        const rect = card.label.getBoundingClientRect();
-        return inside(rect, pool.list) ? at(rect, rect.left - 3) : null;
-      }),
-    };
+  node.append(...paths.flat());
+  const curves = { node, paths, anchors: null };
+  curves.forget = () => {
+    curves.anchors = null;
   };
+  curves.draw = (frame) => {
+    curves.anchors ??= measureAnchors(node, logical, pool);
+    drawCurves(stage, curves, frame);
+  };
+  return curves;
+}
 
-  const draw = (frame) => {
-    if (anchors === null) measure();
-    const entries = frame.groups.map((_, request) => stage.group(request)?.rows ?? []);
-    paths.forEach((group, request) =>
-      group.forEach((path, i) => {
-        const row = entries[request][i];
-        const ends = row && [anchors.entries[request][i], anchors.blocks[row.b]];
-        path.classList.toggle("strong", Boolean(row?.changed));
-        path.classList.toggle("quiet", many);
-        setAttr(path, "d", ends && ends[0] && ends[1] ? curve(...ends) : null);
-      }),
-    );
+/** Where curves start and end; measured once per layout, for rows and cards keep their places. */
+function measureAnchors(node, logical, pool) {
+  const box = node.getBoundingClientRect();
+  const anchor = (element, list, xOf) => {
+    const rect = element.getBoundingClientRect();
+    const view = list.getBoundingClientRect();
+    const middle = rect.top + rect.height / 2;
+    const isInView = middle >= view.top && middle <= view.bottom;
+    return isInView ? [xOf(rect) - box.left, middle - box.top] : null;
   };
   return {
-    node,
-    paths,
-    draw,
-    forget: () => {
-      anchors = null;
-    },
+    entries: logical.groups.map((group) =>
+      group.rows.map((row) => anchor(row.entry, logical.list, (rect) => rect.right)),
+    ),
+    blocks: pool.cards.map((card) => anchor(card.label, pool.list, (rect) => rect.left - 3)),
   };
+}
+
+function drawCurves(stage, { paths, anchors }, frame) {
+  const many = isDense(stage.data); // then only curves that changed or are pointed at are seen
+  frame.groups.forEach((_, request) => {
+    const rows = stage.group(request)?.rows ?? [];
+    paths[request].forEach((path, logical) => {
+      const row = rows[logical];
+      const ends = row ? [anchors.entries[request][logical], anchors.blocks[row.b]] : [];
+      path.classList.toggle("strong", Boolean(row?.changed));
+      path.classList.toggle("quiet", many);
+      setAttr(path, "d", ends[0] && ends[1] ? curve(...ends) : null);
+    });
+  });
 }
 
 function curve([x0, y0], [x1, y1]) {
@@ -792,39 +784,24 @@ function lookupParts(stage, lookup) {
   const at = chosenLookup(stage, lookup);
   const entry = lookup[at];
   const values = { ...entry, block_size: data.config.block_size, request: stage.name(entry.r) };
-  const turn = (by, label, sign) =>
-    stepper(label, sign, () => stage.choose(lookup[(at + by + lookup.length) % lookup.length]));
-  const same = entry.k === "0" && entry.v === "0";
-  const line = (...parts) => el("li", {}, ...parts);
+  const turn = (by) => () => stage.choose(lookup[(at + by + lookup.length) % lookup.length]);
+  const title = stage.tag(entry.r, fill(words.lookup_title, values));
   return [
-    el(
-      "h3",
-      {},
-      turn(-1, words.earlier, "‹"),
-      turn(1, words.later, "›"),
-      stage.tag(entry.r, fill(words.lookup_title, values)),
-    ),
-    el(
-      "ol",
-      { class: "arithmetic" },
-      line(
-        el("b", { text: fill(words.lookup_divide, values) }),
-        " → ",
-        fill(words.lookup_logical, values),
-      ),
-      line(fill(words.lookup_table, values), " → ", el("b", { text: `P${entry.block}` })),
-      line(
-        el("b", { text: fill(words.lookup_place, values) }),
-        el("span", { class: "quiet", text: ` (${fill(words.lookup_flat, values)})` }),
-      ),
-      line(
-        el("span", {
-          class: same ? "yes" : "",
-          text: fill(same ? words.lookup_same : words.lookup_error, values),
-        }),
-      ),
-    ),
+    el("h3", {}, stepper(words.earlier, "‹", turn(-1)), stepper(words.later, "›", turn(1)), title),
+    el("ol", { class: "arithmetic" }, ...lookupLines(words, entry, values)),
     el("p", { class: "quiet", text: words.lookup_hint }),
+  ];
+}
+
+function lookupLines(words, entry, values) {
+  const strong = (key) => el("b", { text: fill(words[key], values) });
+  const proof = fill(entry.same ? words.lookup_same : words.lookup_error, values);
+  const flat = ` (${fill(words.lookup_flat, values)})`;
+  return [
+    el("li", {}, strong("lookup_divide"), " → ", fill(words.lookup_logical, values)),
+    el("li", {}, fill(words.lookup_table, values), " → ", el("b", { text: `P${entry.block}` })),
+    el("li", {}, strong("lookup_place"), el("span", { class: "quiet", text: flat })),
+    el("li", { class: entry.same ? "yes" : null, text: proof }),
   ];
 }
 
@@ -1413,19 +1390,7 @@ function makeScrubber(player, words, frames) {
     },
     track,
   );
-  const toPointer = (event) => {
-    const box = track.getBoundingClientRect();
-    const share = box.width ? (event.clientX - box.left) / box.width : 0;
-    player.move(Math.round(share * (frames.length - 1)));
-  };
-  node.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    node.setPointerCapture(event.pointerId);
-    toPointer(event);
-  });
-  node.addEventListener("pointermove", (event) => {
-    if (node.hasPointerCapture(event.pointerId)) toPointer(event);
-  });
+  followPointer(node, track, (share) => player.move(Math.round(share * (frames.length - 1))));
   const draw = (index) => {
     thumb.style.left = place(index);
     done.style.width = place(index);
@@ -1437,6 +1402,22 @@ function makeScrubber(player, words, frames) {
     );
   };
   return { node, draw };
+}
+
+/** Tell `move` where on the track a pressed pointer is, from 0 to 1. */
+function followPointer(node, track, move) {
+  const follow = (event) => {
+    const box = track.getBoundingClientRect();
+    move(box.width ? (event.clientX - box.left) / box.width : 0);
+  };
+  node.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    node.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  node.addEventListener("pointermove", (event) => {
+    if (node.hasPointerCapture(event.pointerId)) follow(event);
+  });
 }
 
 // --- explanations of terms ---------------------------------------------------------------------

@@ -112,7 +112,7 @@ SENTENCES: dict[str, str] = {
     "ended": "has ended",
     "entry": "{request} L{logical} is in P{block}",
     # legend
-    "legend_stored": "stored: KV, not the character",
+    "legend_stored": "stored KV, not the character",
     "legend_written": "written now",
     "legend_shared": "shared: one KV",
     "legend_empty": "empty (allocated)",

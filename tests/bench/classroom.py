@@ -1,4 +1,4 @@
-"""Thirty learners at once: 29 connections that speak Streamlit's protocol, and one browser.
+"""Thirty learners at once: connections that speak Streamlit's protocol, beside one browser.
 
 Thirty browsers on one machine would measure the browsers. A connection asks as a browser does and
 counts as painted when the player's new data has arrived.
@@ -18,7 +18,7 @@ from tests.bench.measured import Measured
 from tests.bench.screen import STEPPED, STOPWATCH, timed
 from tests.browser.browser_tools import LessonPage
 
-LEARNERS = 29
+LEARNERS = 30
 SPREAD = 5.0  # seconds in which all of them move the slider
 PAGE = "growth"
 NEW_BLOCK_SIZE = 7
@@ -30,7 +30,7 @@ class Learner:
     def __init__(self, server: str) -> None:
         address = server.replace("http://", "ws://") + "/_stcore/stream"
         self.connection: ClientConnection = connect(
-            address, subprotocols=["streamlit"], max_size=None
+            address, subprotocols=["streamlit"], max_size=None, ping_interval=None
         )
         self.slider_id = ""
         self._ask(BackMsg())

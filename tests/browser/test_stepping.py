@@ -91,7 +91,7 @@ def test_stepping_asks_the_server_for_nothing(open_lesson: Open) -> None:
     lesson = open_lesson("/growth")
     runs: list[str] = []
     app = lesson.page.get_by_test_id("stApp")
-    lesson.page.expose_function("ran", runs.append)
+    lesson.page.expose_function("ran", lambda state: runs.append(state))
     app.evaluate(
         "app => new MutationObserver(() => ran(app.dataset.testScriptState))"
         ".observe(app, {attributeFilter: ['data-test-script-state']})"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
+import torch
 from lesson_reading import Json
 
 import kernels
@@ -16,6 +17,9 @@ from pagedkv.trace.frame import Trace
 
 Recorded = Callable[..., Trace]
 Read = Callable[..., Json]
+
+
+torch.set_num_threads(1)  # as in the server; idle threads would spin beside other tests
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
+from pagedkv.player.words import SENTENCES
+from pagedkv.terms import find_term
 
 PROJECT = Path(__file__).parents[2]
 NEW_LESSON = '''"""A lesson from elsewhere."""
@@ -63,6 +65,19 @@ def test_every_text_of_a_lesson_is_shown_somewhere(lesson):
     tree = ast.parse(inspect.getsource(sys.modules[lesson.script.__module__]))
     strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     assert [key for key in lesson.frames if strings.count(key) < 2] == []
+
+
+def test_capacity_leaves_out_weights_and_workspace():
+    assert "weights and workspace are not counted" in find_term("capacity").definition
+
+
+def test_a_cell_stands_for_kv_and_not_for_the_character():
+    assert "not the character" in SENTENCES["legend_stored"]
+
+
+def test_pagedattention_is_said_to_name_the_papers_method():
+    notes = [note.text for note in find_lesson("scattered-attention").in_engines_today]
+    assert any("PagedAttention" in note and "paper" in note for note in notes)
 
 
 def test_an_unknown_slug_is_answered_with_the_list_of_lessons():
