@@ -156,7 +156,7 @@ def test_a_reader_may_stop_reading(project):
     """A trace is larger than a pipe holds, so printing meets the closed end."""
     command = '"$PY" -m pagedkv trace scattered-attention --json | head -c 20'
     done = shell(f"{command}; exit ${{PIPESTATUS[0]}}", project)
-    assert done.stdout.startswith(b'{"lesson": "scattered')
+    assert done.stdout.startswith(b'{"lesson": ')
     assert (done.returncode, done.stderr) == (0, b"")
 
 

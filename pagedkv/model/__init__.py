@@ -10,7 +10,7 @@ import torch
 
 from .config import ModelConfig
 from .gpt import Attend, CharGPT
-from .weights import load_weights
+from .weights import count_parameters, load_record, load_weights
 
 __all__ = ["MODEL_NAME", "WEIGHTS_PATH", "Attend", "CharGPT", "ModelConfig", "load_model"]
 
@@ -22,10 +22,10 @@ def load_model(device: torch.device | str = "cpu") -> CharGPT:
     return load_weights(WEIGHTS_PATH, device)
 
 
-def _name(config: ModelConfig) -> str:
-    with torch.device("meta"):  # shapes without memory: only the count is wanted
-        millions = CharGPT(config).num_parameters() / 1e6
+def _name() -> str:
+    # From the file's header: building the network to count it would import half of torch.
+    config, millions = load_record(WEIGHTS_PATH).config, count_parameters(WEIGHTS_PATH) / 1e6
     return f"chargpt {config.num_layers}x{config.channels}, {millions:.1f}M parameters"
 
 
-MODEL_NAME = _name(ModelConfig())
+MODEL_NAME = _name()
