@@ -24,8 +24,8 @@ def test_the_menu_leads_through_the_whole_course(open_start: Open) -> None:
         course.press("ArrowRight")
         course.expect_step(1)
     course.page.get_by_role("link", name="Start", exact=True).first.click()
+    expect(course.page).to_have_url(f"{course.server}/")
     expect(course.page.get_by_role("heading", level=1)).to_have_count(1)
-    assert course.page.url == f"{course.server}/"
     assert course.complaints == []
 
 

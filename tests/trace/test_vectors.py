@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from pagedkv.events import BlockCopied
+import kernels
+from pagedkv.engine import Engine
+from pagedkv.events import BlockCopied, SlotsWritten
+from pagedkv.model import load_model
+from pagedkv.slot_history import SlotHistory
+from pagedkv.vectors import VectorStore
 
 
 @pytest.fixture
@@ -25,6 +30,23 @@ def test_vectors_are_k_and_v_of_all_layers_and_kv_heads(recorded):
     assert vectors.dtype == np.float32
     assert vectors.shape[1:] == (2, 3, 2, 32)
     assert not vectors.flags.writeable
+
+
+def test_a_slots_vector_is_the_k_and_v_that_the_pool_holds():
+    history, store = SlotHistory(4), VectorStore()
+    model = load_model(kernels.runtime()["device"] or "cpu")
+    engine = Engine(model, block_size=4, num_blocks=3)
+    engine.admit("B", "ROMEO:")
+    engine.execute("B")
+    history.note(SlotsWritten("B", tuple(range(6)), tuple(range(6))), "ROMEO:")
+    ids = store.take(engine.cache, history)
+    vectors = store.stacked(model.config)
+    for position in range(6):
+        block_id, offset = divmod(position, 4)
+        k, v = vectors[ids[block_id][offset]]
+        assert np.array_equal(k, engine.cache.k_cache[:, block_id, offset].cpu().numpy())
+        assert np.array_equal(v, engine.cache.v_cache[:, block_id, offset].cpu().numpy())
+    assert ids[1][2:] == (None, None) and ids[2] == (None,) * 4
 
 
 def test_equal_vectors_stand_once(recorded):
