@@ -5,6 +5,8 @@
 
 from dataclasses import dataclass, fields
 
+from pagedkv.layout import pool_size
+
 RANGES: dict[str, range] = {
     "block_size": range(1, 33),
     "capacity": range(4, 257),
@@ -37,12 +39,12 @@ class Settings:
     @property
     def num_blocks(self) -> int:
         """Whole blocks that fit into the capacity."""
-        return self.capacity // self.block_size
+        return pool_size(self.capacity, self.block_size).num_blocks
 
     @property
     def unusable_slots(self) -> int:
         """Positions left over that make no whole block."""
-        return self.capacity % self.block_size
+        return pool_size(self.capacity, self.block_size).unusable_slots
 
 
 def check_setting(name: str, value: object) -> int:

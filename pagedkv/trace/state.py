@@ -89,7 +89,7 @@ class ReservationView:
 
 @dataclass(frozen=True, slots=True)
 class ContiguousView:
-    """The reservation baseline over the same capacity. ``needed`` is what the last check wanted."""
+    """The reservation baseline over the same capacity; ``refused`` names who found no room."""
 
     capacity_slots: int
     reservations: tuple[ReservationView, ...]
