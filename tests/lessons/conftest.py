@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-import torch
 from lesson_reading import Json
 
 import kernels
@@ -17,9 +16,6 @@ from pagedkv.trace.frame import Trace
 
 Recorded = Callable[..., Trace]
 Read = Callable[..., Json]
-
-
-torch.set_num_threads(1)  # as in the server; idle threads would spin beside other tests
 
 
 @pytest.fixture(scope="session")

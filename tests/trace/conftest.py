@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-import torch
 
 import kernels
 from pagedkv.lessons import find_lesson
@@ -12,8 +11,6 @@ from pagedkv.model import load_model
 from pagedkv.recorder import record
 from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
-
-torch.set_num_threads(1)  # as in the server; idle threads would spin beside other tests
 
 
 @pytest.fixture(scope="session")
