@@ -6,6 +6,13 @@ from pagedkv.recorder import Recorder
 
 LONGEST_ANSWER = 14  # positions that B declares beyond its prompt, used or not
 
+# Which frame shows B's own check, by the answers to: does it need a block? does it get a slot?
+CHECKS_OF_B = {
+    (False, True): "check_b_fits",
+    (True, True): "check_b_new_block",
+    (True, False): "check_b_waits",
+}
+
 FRAMES = {
     "reserved": Words(
         "One piece, reserved for the longest answer",
@@ -172,11 +179,9 @@ def allocate_for_c(stage: Recorder, prompt_c: str) -> bool:
 
 def go_on(stage: Recorder, c_is_in: bool) -> None:
     """B's own check, and one execution for whoever has inputs."""
-    fits = stage.check_append("B")
+    gets_slot = stage.check_append("B")
     needs_block = stage.engine.cache.manager.blocks_needed_to_append("B") > 0
-    stage.show(
-        "check_b_fits" if not needs_block else "check_b_new_block" if fits else "check_b_waits"
-    )
+    stage.show(CHECKS_OF_B[needs_block, gets_slot])
     b_goes_on = stage.append("B")
     names = [name for name, has_inputs in (("B", b_goes_on), ("C", c_is_in)) if has_inputs]
     if not names:

@@ -133,6 +133,19 @@ def test_bs_next_input_fits_its_second_block(trace):
     assert (check["needed"], check["fits"]) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "fits there and needs 0 more blocks"),
+        ({"prompt_length": 8}, "needs 1 more block, and 2 are free: P5 is next"),
+        ({"prompt_length": 8, "capacity": 16}, "and 0 are free. B keeps what it has and waits"),
+    ],
+)
+def test_bs_check_says_whether_it_needs_a_block_and_whether_it_gets_one(read, settings, words):
+    (frame,) = checks(read("reserve-or-allocate", **settings), "B")
+    assert words in frame["caption"]
+
+
 def test_one_execution_processes_1_plus_6_input_tokens(trace):
     frame = frame_with(trace, "AttentionComputed", request="C")
     execution = frame["execution"]
