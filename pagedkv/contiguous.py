@@ -82,11 +82,6 @@ class ContiguousRegion:
         """The longest reservation that could be made now."""
         return max((hole.size for hole in self.holes), default=0)
 
-    def room_behind(self, name: str) -> int:
-        """Count the free slots directly behind a reservation: it cannot grow further unmoved."""
-        stop = self._reservation(name).stop
-        return next((hole.size for hole in self.holes if hole.start == stop), 0)
-
     def can_reserve(self, declared_max: int) -> bool:
         """Whether some hole is large enough for ``declared_max`` slots in a row."""
         require_whole_number("declared_max", declared_max, least=1)

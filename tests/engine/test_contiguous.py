@@ -92,14 +92,6 @@ def test_neighbouring_holes_become_one() -> None:
     assert region.holes == (Hole(0, 18),)
 
 
-def test_a_request_with_a_neighbour_has_no_room_to_grow_though_slots_are_free() -> None:
-    region = ContiguousRegion(24)
-    region.reserve("B", 8)
-    region.reserve("C", 8)
-    assert region.room_behind("B") == 0
-    assert region.room_behind("C") == region.free_slots == 8
-
-
 def test_a_request_stores_no_more_than_it_reserved() -> None:
     region = ContiguousRegion(24)
     region.reserve("B", 8)
