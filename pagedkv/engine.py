@@ -127,7 +127,11 @@ class Engine:
         return plan
 
     def execute(self, *names: str) -> None:
-        """Run the model once over everything these requests have allocated but not stored."""
+        """Run the model once over everything these requests have allocated but not stored.
+
+        Raises ValueError if there is no name, or one whose request is unknown or has all its
+        positions stored; nothing is written then.
+        """
         inputs = {
             name: self._request(name).token_ids[self.cache.num_stored(name) :] for name in names
         }
@@ -154,7 +158,8 @@ class Engine:
     def select(self, name: str, rank: int = 0) -> str:
         """Choose the next token: the ``rank``-th most likely, 0 the likeliest. It becomes pending.
 
-        Raises ``NothingPendingError`` if the request has not been executed yet.
+        Raises ``NothingPendingError`` if the request has not been executed yet, ValueError for a
+        rank that the vocabulary does not have; nothing changes then.
         """
         request = self._request(name)
         require_whole_number("rank", rank, least=0, most=self.model.config.vocab_size - 1)
@@ -168,14 +173,18 @@ class Engine:
         return token
 
     def fork(self, parent: str, child: str) -> None:
-        """Start ``child`` from ``parent``'s stored positions, every block shared."""
+        """Start ``child`` from ``parent``'s stored positions, every block shared.
+
+        Raises ``NotStoredError`` if the parent has an input that was not processed yet, ValueError
+        if it is unknown or the child's name is taken.
+        """
         self.cache.fork(parent, child)
         self.reference.fork(parent, child)
         source = self._requests[parent]
         self._requests[child] = _Request(list(source.token_ids), None, source.logits)
 
     def finish(self, name: str) -> None:
-        """End a request and give its blocks back."""
+        """End a request and give its blocks back. Raises ValueError for an unknown name."""
         self.cache.free(name)
         self.reference.drop(name)
         self.attention.pop(name, None)

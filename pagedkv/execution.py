@@ -42,9 +42,15 @@ def execute(
     """Process every allocated but not yet stored position of the requests in ``inputs``.
 
     ``inputs`` maps a request to the token ids of exactly those positions. Returns each request's
-    logits [vocab_size] after its last input. Raises ValueError if a request has more or fewer
-    positions to store than token ids given, or none at all; nothing is written then.
+    logits [vocab_size] after its last input. Raises ValueError if ``inputs`` names no request, or
+    one with more or fewer positions to store than token ids given, or with none at all; nothing is
+    written then.
     """
+    if not inputs:
+        raise ValueError(
+            "an execution needs the name of at least one request with inputs to process "
+            f"(now: {_with_inputs(cache)}), got none"
+        )
     batch = cache.pending_batch(inputs)
     for name, ids in inputs.items():
         num_rows = len(batch.rows_of(name))
@@ -70,3 +76,10 @@ def execute(
     logits = model(token_ids, batch.positions, attend)  # [rows, vocab_size]
     cache.commit(batch)
     return {name: logits[batch.rows_of(name)[-1]] for name in inputs}
+
+
+def _with_inputs(cache: PagedKVCache) -> str:
+    """Names of the requests that an execution could process, for a message."""
+    names = cache.manager.requests
+    waiting = [name for name in names if cache.num_stored(name) < cache.manager.num_tokens(name)]
+    return ", ".join(waiting) or "none"

@@ -226,6 +226,17 @@ def test_a_request_without_anything_to_process_is_refused_before_others_are_proc
     assert what_is(engine) == before
 
 
+def test_an_execution_of_nobody_is_refused_with_those_who_have_inputs(engine):
+    with pytest.raises(ValueError, match=r"at least one request .* \(now: none\), got none"):
+        engine.execute()
+    started(engine)
+    engine.admit("C", "JULIET")
+    before = what_is(engine)
+    with pytest.raises(ValueError, match=r"at least one request .* \(now: C\), got none"):
+        engine.execute()
+    assert what_is(engine) == before
+
+
 def test_a_request_named_twice_is_processed_once(engine):
     engine.admit("B", "ROMEO:")
     engine.execute("B", "B")

@@ -135,7 +135,7 @@ def test_logits_are_those_after_each_requests_last_input(model):
         ({"B": tokens(6), "C": tokens(1)}, "got 'C'"),
         ({"B": tokens(6), "S": []}, "'S' has no input to process"),
         ({"B": [1, 2, 3, 4, 5, CONFIG.vocab_size]}, f"token_ids holds {CONFIG.vocab_size}"),
-        ({}, "at least one row"),
+        ({}, r"at least one request .* \(now: B\), got none"),
     ],
 )
 def test_wrong_inputs_are_refused_and_nothing_is_written(model, inputs, message):
