@@ -17,6 +17,7 @@ import kernels
 from pagedkv.batch import Batch, Row, make_batch
 from pagedkv.block_manager import AppendPlan, BlockManager
 from pagedkv.events import AttentionComputed, BlockCopied, Listener, SlotsWritten, ignore
+from pagedkv.outbox import Outbox
 
 
 class NotStoredError(ValueError):
@@ -53,7 +54,8 @@ class PagedKVCache:
     ``k_cache`` and ``v_cache`` are [num_layers, num_blocks, block_size, num_kv_heads, head_dim].
     One block id means the same place in every layer, so one table per request serves them all.
     Never-written slots hold NaN and freed blocks keep their bytes: nothing but the masks in the
-    attention kernel protects a reader, and the tests can tell when those fail.
+    attention kernel protects a reader, and the tests can tell when those fail. ``on_event`` hears
+    of a command after it is done; if it raises, the command stands.
     """
 
     def __init__(
@@ -64,8 +66,9 @@ class PagedKVCache:
         on_event: Listener = ignore,
     ) -> None:
         self.config = config
+        self._outbox = Outbox(on_event)
         self.manager = BlockManager(
-            config.num_blocks, config.block_size, free_order, on_event=on_event
+            config.num_blocks, config.block_size, free_order, on_event=self._outbox.put
         )
         self.device = torch.device(kernels.runtime()["device"])
         # [num_layers, num_blocks, block_size, num_kv_heads, head_dim]
@@ -79,7 +82,6 @@ class PagedKVCache:
         self.k_cache = torch.full(shape, torch.nan, dtype=config.dtype, device=self.device)
         self.v_cache = torch.full_like(self.k_cache, torch.nan)
         self._num_stored: dict[str, int] = {}
-        self._on_event = on_event
 
     # Space: which slots a request may use.
 
@@ -88,8 +90,9 @@ class PagedKVCache:
 
         Raises ``OutOfBlocks`` where the pool has not enough free blocks; nothing changes then.
         """
-        self.manager.admit(name, num_tokens)
-        self._num_stored[name] = 0
+        with self._outbox.until_done():
+            self.manager.admit(name, num_tokens)
+            self._num_stored[name] = 0
 
     def append(self, name: str, n: int = 1) -> AppendPlan:
         """Give ``n`` more positions their slots, copying a shared last block before it is written.
@@ -97,9 +100,10 @@ class PagedKVCache:
         Raises ``OutOfBlocks`` where a needed block is not free; nothing changes then.
         """
         first = self.manager.num_tokens(name)
-        plan = self.manager.append(name, n)
-        if plan.copies:
-            self._copy_blocks(name, plan.copies, first)
+        with self._outbox.until_done():
+            plan = self.manager.append(name, n)
+            if plan.copies:
+                self._copy_blocks(name, plan.copies, first)
         return plan
 
     def fork(self, parent: str, child: str) -> None:
@@ -114,13 +118,15 @@ class PagedKVCache:
                 f"cannot fork {parent!r}: {self.num_stored(parent)} of its {num_tokens} positions "
                 "are stored; run its inputs through the model first"
             )
-        self.manager.fork(parent, child)
-        self._num_stored[child] = self._num_stored[parent]
+        with self._outbox.until_done():
+            self.manager.fork(parent, child)
+            self._num_stored[child] = self._num_stored[parent]
 
     def free(self, name: str) -> None:
         """End a request. Blocks that nobody else refers to go back to the pool, bytes and all."""
-        self.manager.free(name)
-        del self._num_stored[name]
+        with self._outbox.until_done():
+            self.manager.free(name)
+            del self._num_stored[name]
 
     def num_stored(self, name: str) -> int:
         """How many of a request's positions have their K and V in the pool."""
@@ -160,12 +166,13 @@ class PagedKVCache:
 
     def commit(self, batch: Batch) -> None:
         """Declare the rows stored, once every layer has written its K and V."""
-        for name in batch.requests:
-            rows = [batch.rows[i] for i in batch.rows_of(name)]
-            self._num_stored[name] = rows[-1].context_len
-            slots = tuple(row.slot for row in rows)
-            self._on_event(SlotsWritten(name, slots, tuple(row.position for row in rows)))
-            self._on_event(AttentionComputed(name, len(rows), rows[-1].context_len))
+        with self._outbox.until_done():
+            for name in batch.requests:
+                rows = [batch.rows[i] for i in batch.rows_of(name)]
+                self._num_stored[name] = rows[-1].context_len
+                slots = tuple(row.slot for row in rows)
+                self._outbox.put(SlotsWritten(name, slots, tuple(row.position for row in rows)))
+                self._outbox.put(AttentionComputed(name, len(rows), rows[-1].context_len))
 
     def _copy_blocks(self, name: str, copies: Sequence[tuple[int, int]], first: int) -> None:
         """Copy K and V of whole blocks, every layer in one call; ``first`` is the next position."""
@@ -175,4 +182,4 @@ class PagedKVCache:
         start = first - first % self.config.block_size
         positions = tuple(range(start, first))
         for source, destination in copies:
-            self._on_event(BlockCopied(name, source, destination, positions))
+            self._outbox.put(BlockCopied(name, source, destination, positions))

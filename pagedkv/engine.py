@@ -18,6 +18,7 @@ from pagedkv.events import Listener, TokenSelected, ignore
 from pagedkv.execution import execute
 from pagedkv.model import tokenizer
 from pagedkv.model.gpt import CharGPT
+from pagedkv.outbox import Outbox
 
 
 class NothingPendingError(ValueError):
@@ -55,7 +56,8 @@ class _Request:
 class Engine:
     """A model, a pool, and the requests between them; every attention is checked as it happens.
 
-    ``attention`` holds, for each request alive, the records of its last execution.
+    ``attention`` holds, for each request alive, the records of its last execution. ``on_event``
+    hears of a command after it is done; if it raises, the command stands.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Engine:
     ) -> None:
         config = model.config
         self.model = model
+        self._outbox = Outbox(on_event)
         self.cache = PagedKVCache(
             CacheConfig(
                 num_layers=config.num_layers,
@@ -78,12 +81,11 @@ class Engine:
                 num_blocks=num_blocks,
             ),
             free_order,
-            on_event=on_event,
+            on_event=self._outbox.put,
         )
         self.reference = DenseReference(config.num_layers)
         self.attention: dict[str, tuple[AttentionRecord, ...]] = {}
         self._requests: dict[str, _Request] = {}
-        self._on_event = on_event
 
     @property
     def requests(self) -> tuple[str, ...]:
@@ -107,8 +109,9 @@ class Engine:
         """
         token_ids = tokenizer.encode(prompt)
         self._require_context(name, len(token_ids))
-        self.cache.admit(name, len(token_ids))
-        self._requests[name] = _Request(token_ids)
+        with self._outbox.until_done():
+            self.cache.admit(name, len(token_ids))
+            self._requests[name] = _Request(token_ids)
 
     def append(self, name: str) -> AppendPlan:
         """Make the pending token the next input: it gets a position and a slot, still no KV.
@@ -121,9 +124,10 @@ class Engine:
         if request.pending_id is None:
             raise NothingPendingError(f"{name!r} has no pending token; select one first")
         self._require_context(name, len(request.token_ids) + 1)
-        plan = self.cache.append(name)
-        request.token_ids.append(request.pending_id)
-        request.pending_id = None
+        with self._outbox.until_done():
+            plan = self.cache.append(name)
+            request.token_ids.append(request.pending_id)
+            request.pending_id = None
         return plan
 
     def execute(self, *names: str) -> None:
@@ -150,10 +154,11 @@ class Engine:
                 self.reference.append(name, layer, key[rows], value[rows])
             records.extend(self._check(layer, batch, query, attended))
 
-        logits = execute(self.model, self.cache, inputs, observe)
-        for name in inputs:
-            self.attention[name] = tuple(r for r in records if r.request == name)
-            self._requests[name].logits = logits[name]
+        with self._outbox.until_done():
+            logits = execute(self.model, self.cache, inputs, observe)
+            for name in inputs:
+                self.attention[name] = tuple(r for r in records if r.request == name)
+                self._requests[name].logits = logits[name]
 
     def select(self, name: str, rank: int = 0) -> str:
         """Choose the next token: the ``rank``-th most likely, 0 the likeliest. It becomes pending.
@@ -169,7 +174,7 @@ class Engine:
         order = torch.sort(request.logits.cpu(), descending=True, stable=True).indices
         request.pending_id = int(order[rank])
         token = tokenizer.decode([request.pending_id])
-        self._on_event(TokenSelected(name, token, rank))
+        self._outbox.put(TokenSelected(name, token, rank))
         return token
 
     def fork(self, parent: str, child: str) -> None:
@@ -178,17 +183,19 @@ class Engine:
         Raises ``NotStoredError`` if the parent has an input that was not processed yet, ValueError
         if it is unknown or the child's name is taken.
         """
-        self.cache.fork(parent, child)
-        self.reference.fork(parent, child)
-        source = self._requests[parent]
-        self._requests[child] = _Request(list(source.token_ids), None, source.logits)
+        with self._outbox.until_done():
+            self.cache.fork(parent, child)
+            self.reference.fork(parent, child)
+            source = self._requests[parent]
+            self._requests[child] = _Request(list(source.token_ids), None, source.logits)
 
     def finish(self, name: str) -> None:
         """End a request and give its blocks back. Raises ValueError for an unknown name."""
-        self.cache.free(name)
-        self.reference.drop(name)
-        self.attention.pop(name, None)
-        del self._requests[name]
+        with self._outbox.until_done():
+            self.cache.free(name)
+            self.reference.drop(name)
+            self.attention.pop(name, None)
+            del self._requests[name]
 
     def _request(self, name: str) -> _Request:
         self.cache.num_stored(name)  # an unknown name is the manager's error

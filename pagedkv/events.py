@@ -1,8 +1,9 @@
 """What the engine announces: one frozen dataclass per completed transition.
 
 Events are facts in the past tense. They carry ids and counts, never sentences and never tensors,
-and they are announced only after the engine is consistent again: whoever listens may look at any
-part of it. A listener is a plain callable, ``Listener``; the engine knows nothing of frames.
+and they are announced only when the whole command is done (see ``outbox``): whoever listens may
+look at any part of the engine. A listener is a plain callable, ``Listener``; the engine knows
+nothing of frames.
 """
 
 from collections.abc import Callable

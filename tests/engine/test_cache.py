@@ -315,6 +315,24 @@ def test_what_happened_is_announced_with_slots_and_positions():
     ]
 
 
+def test_a_listener_finds_tables_counts_and_bytes_as_the_command_leaves_them():
+    heard: list[tuple[Event, object]] = []
+    twin = Twin(make_cache(on_event=lambda event: heard.append((event, frozen(twin.cache)))))
+    for command in (
+        lambda: twin.cache.admit("R1", 6),
+        lambda: twin.store("R1"),
+        lambda: twin.fork("R1", "R2"),
+        lambda: twin.cache.append("R1"),  # copies
+        lambda: twin.cache.append("R2", 3),
+        lambda: twin.store("R1", "R2"),
+        lambda: twin.free("R1"),
+    ):
+        heard.clear()
+        command()
+        assert heard
+        assert [event for event, seen in heard if seen != frozen(twin.cache)] == []
+
+
 @pytest.mark.parametrize("block_size", [1, 3, 4, 5])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_operations_leave_what_a_dict_of_lists_holds(block_size, seed):

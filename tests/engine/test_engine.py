@@ -1,5 +1,9 @@
 """Requests with characters: what becomes of a selected token, and what is refused."""
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import get_args
+
 import pytest
 import torch
 
@@ -7,7 +11,7 @@ import kernels
 from pagedkv.block_manager import OutOfBlocks
 from pagedkv.cache import NotStoredError
 from pagedkv.engine import ContextFullError, Engine, NothingPendingError
-from pagedkv.events import Event, TokenSelected
+from pagedkv.events import Event, RequestRefused, TokenSelected
 from pagedkv.model import CharGPT, ModelConfig, load_model, tokenizer
 
 DEVICE = kernels.runtime()["device"] or "cpu"
@@ -281,3 +285,74 @@ def test_selection_is_announced_with_token_and_rank(model):
     engine = started(Engine(model, block_size=4, num_blocks=6, on_event=events.append))
     token = engine.select("B", rank=1)
     assert events[-1] == TokenSelected("B", token, 1)
+
+
+def commands(engine: Engine) -> Iterator[Callable[[], object]]:
+    """One of each kind; R2 writes first, so that it copies a block."""
+    yield lambda: engine.admit("R1", "To be,")
+    yield lambda: engine.execute("R1")
+    yield lambda: engine.select("R1")
+    yield lambda: engine.fork("R1", "R2")
+    yield lambda: engine.select("R2", rank=1)
+    yield lambda: engine.append("R2")
+    yield lambda: engine.append("R1")
+    yield lambda: engine.execute("R1", "R2")
+    yield lambda: engine.finish("R2")
+
+
+def all_of(engine: Engine) -> object:
+    """What a listener may look at, and whether its parts agree."""
+    logits = {name: engine._requests[name].logits for name in engine.requests}
+    return (
+        what_is(engine),
+        {name: None if row is None else row.tolist() for name, row in logits.items()},
+        engine.requests == engine.cache.manager.requests,
+        engine.cache.manager.check(),
+    )
+
+
+def test_a_listener_finds_the_whole_command_done_in_every_part(model):
+    heard: list[tuple[Event, object]] = []
+    engine = Engine(
+        model, block_size=4, num_blocks=6, on_event=lambda e: heard.append((e, all_of(engine)))
+    )
+    kinds = set()
+    for command in commands(engine):
+        heard.clear()
+        command()
+        done = all_of(engine)
+        assert [event for event, seen in heard if seen != done] == []
+        kinds |= {type(event) for event, _ in heard}
+    assert kinds == set(get_args(Event)) - {RequestRefused}
+
+
+def test_a_listener_hears_of_a_refusal_and_finds_nothing_changed(model):
+    heard: list[tuple[Event, object]] = []
+    engine = Engine(
+        model, block_size=4, num_blocks=1, on_event=lambda e: heard.append((e, all_of(engine)))
+    )
+    before = all_of(engine)
+    with pytest.raises(OutOfBlocks):
+        engine.admit("B", "ROMEO:")
+    assert heard == [(RequestRefused("B", 2, 1, 1, "never fits"), before)]
+
+
+class Deaf(Exception):
+    """What the listener below raises."""
+
+
+def test_a_listener_that_raises_leaves_the_command_done_and_the_engine_whole(model):
+    complaints = []
+
+    def complain(event: Event) -> None:
+        complaints.append(event)
+        raise Deaf
+
+    loud = Engine(model, block_size=4, num_blocks=6, on_event=complain)
+    quiet = Engine(model, block_size=4, num_blocks=6)
+    for step, same in zip(commands(loud), commands(quiet), strict=True):
+        with suppress(Deaf):
+            step()
+        same()
+        assert all_of(loud) == all_of(quiet)
+    assert len(complaints) == 8  # one a command; R1's append in place announces nothing
