@@ -41,8 +41,9 @@ class DenseReference:
         self._values[child] = list(self._values[parent])
 
     def drop(self, request: str) -> None:
-        """Forget a request that ended."""
-        del self._keys[request], self._values[request]
+        """Forget a request that ended; one that never ran has left nothing here."""
+        self._keys.pop(request, None)
+        self._values.pop(request, None)
 
     def keys(self, request: str, layer: int) -> torch.Tensor:
         """All keys of a request in one layer, [n, num_kv_heads, head_dim] float64."""

@@ -184,6 +184,14 @@ def test_a_finished_request_is_gone_everywhere(engine):
     assert len(engine.reference.keys("B", 0)) == 6
 
 
+def test_a_request_can_end_before_it_was_ever_executed(engine):
+    before = what_is(engine)
+    engine.admit("B", "ROMEO:")
+    engine.finish("B")
+    assert engine.requests == engine.cache.manager.requests == ()
+    assert what_is(engine) == before
+
+
 @pytest.mark.parametrize(
     "ask",
     [
