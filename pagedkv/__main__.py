@@ -4,7 +4,8 @@
     python -m pagedkv trace LESSON [--block-size N] [--capacity N] [--prompt-length N] [--seed N]
                                    [--json]
 
-Bad input ends with exit code 2 and one line that names the value and what would be right.
+Bad input ends with exit code 2 and one line that names the value and what would be right; so does
+a bad ``PAGEDKV_DEVICE`` or ``PAGEDKV_BACKEND``, which ``pagedkv`` itself meets before this runs.
 """
 
 import argparse

@@ -152,6 +152,30 @@ def test_a_refusal_from_outside_ends_with_exit_code_2_and_no_traceback(project):
     assert done.stderr.startswith(b"pagedkv: there is no lesson 'nonsense'")
 
 
+@pytest.mark.parametrize(
+    ("command", "variable", "value", "message"),
+    [
+        ("lessons", "PAGEDKV_BACKEND", "fast", "it must be one of auto, triton, torch"),
+        ("trace growth", "PAGEDKV_DEVICE", "gpu", "it must be one of auto, cuda, cpu"),
+        ("--help", "PAGEDKV_DEVICE", "cuda", "but torch finds no CUDA device; use 'auto'"),
+    ],
+)
+def test_a_wish_that_cannot_be_granted_is_one_line_with_exit_code_2(
+    project, command, variable, value, message
+):
+    environment = {variable: value, "CUDA_VISIBLE_DEVICES": ""}
+    done = shell(f'"$PY" -m pagedkv {command}', project, **environment)
+    assert (done.returncode, done.stdout) == (2, b"")
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"pagedkv: {variable} is '{value}'") and line.endswith(message)
+
+
+def test_an_import_with_such_a_wish_raises_its_error(project):
+    done = shell('"$PY" -c "import pagedkv"', project, PAGEDKV_BACKEND="fast")
+    assert done.returncode == 1
+    assert b"ValueError: PAGEDKV_BACKEND is 'fast'" in done.stderr
+
+
 def test_a_reader_may_stop_reading(project):
     """A trace is larger than a pipe holds, so printing meets the closed end."""
     command = '"$PY" -m pagedkv trace scattered-attention --json | head -c 20'
