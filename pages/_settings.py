@@ -7,9 +7,6 @@ from pagedkv.settings import RANGES, Settings
 from pages._permalink import DEFAULTS
 from pages._view import choose, chosen
 
-# Settings that show another case of a lesson, by its slug.
-PRESETS = {"copy-on-write": {"Prompt fills its blocks": Settings(prompt_length=8)}}
-
 
 def show_settings(lesson: Lesson) -> Settings:
     """Draw the row and return what is chosen."""
@@ -22,8 +19,8 @@ def show_settings(lesson: Lesson) -> Settings:
             "cannot be used.",
         )
         _slider("prompt_length", "Prompt length", "Positions in each prompt; one character each.")
-        for label, settings in PRESETS.get(lesson.slug, {}).items():
-            _button(label, settings)
+        for preset in lesson.presets:
+            _button(preset.label, preset.settings)
         _button("Defaults", DEFAULTS)
     return chosen()
 

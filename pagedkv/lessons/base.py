@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pagedkv.settings import Settings
+
 if TYPE_CHECKING:
     from pagedkv.recorder import Recorder
 
@@ -30,11 +32,20 @@ class EngineNote:
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """Settings that show another case of a lesson, one click away."""
+
+    label: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
 class Lesson:
     """One lesson: found by listing this folder, shown in ``order``.
 
     ``question`` is what to watch for, ``takeaway`` what to remember, ``minutes`` its share of a
     50-minute class. ``figure`` is the article's figure, or None. ``script`` drives the recorder.
+    ``presets`` are offered beside the settings.
     """
 
     slug: str
@@ -47,3 +58,4 @@ class Lesson:
     in_engines_today: tuple[EngineNote, ...]
     frames: Mapping[str, Words]
     script: "Callable[[Recorder], None]"
+    presets: tuple[Preset, ...] = ()

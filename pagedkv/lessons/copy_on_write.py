@@ -1,9 +1,10 @@
 """Copy-on-write: a shared block is copied when, and only when, someone must write into it."""
 
-from pagedkv.lessons.base import EngineNote, Lesson, Words
+from pagedkv.lessons.base import EngineNote, Lesson, Preset, Words
 from pagedkv.lessons.opening import store
 from pagedkv.model.prompts import PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
+from pagedkv.settings import Settings
 from pagedkv.suppositions import suppose, write_shared
 
 FRAMES = {
@@ -225,4 +226,5 @@ LESSON = Lesson(
     ),
     frames=FRAMES,
     script=script,
+    presets=(Preset("Prompt fills its blocks", Settings(prompt_length=8)),),
 )

@@ -12,6 +12,7 @@ import pytest
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
 from pagedkv.player.words import SENTENCES
+from pagedkv.settings import Settings
 from pagedkv.terms import find_term
 
 PROJECT = Path(__file__).parents[2]
@@ -65,6 +66,12 @@ def test_every_text_of_a_lesson_is_shown_somewhere(lesson):
     tree = ast.parse(inspect.getsource(sys.modules[lesson.script.__module__]))
     strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     assert [key for key in lesson.frames if strings.count(key) < 2] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_a_preset_is_a_choice_of_its_own_with_a_label_of_its_own(lesson):
+    offers = {"Defaults": Settings()} | {p.label: p.settings for p in lesson.presets}
+    assert len(offers) == len(set(offers.values())) == 1 + len(lesson.presets)
 
 
 def test_capacity_leaves_out_weights_and_workspace():

@@ -1,5 +1,7 @@
 """Lesson 6 at the defaults: R1 must copy before it writes, R2 need not any more."""
 
+from dataclasses import asdict
+
 import pytest
 from lesson_reading import (
     Json,
@@ -17,6 +19,7 @@ from lesson_reading import (
 )
 
 from pagedkv.block_manager import BlockManager
+from pagedkv.lessons import find_lesson
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +29,9 @@ def trace(read) -> Json:
 
 @pytest.fixture(scope="module")
 def full(read) -> Json:
-    """The prompt fills its two blocks."""
-    return read("copy-on-write", prompt_length=8)
+    """What the lesson's preset shows: the prompt fills its two blocks."""
+    (preset,) = find_lesson("copy-on-write").presets
+    return read("copy-on-write", **asdict(preset.settings))
 
 
 def test_it_is_figure_6_and_shows_its_point(trace):
