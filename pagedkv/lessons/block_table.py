@@ -1,7 +1,7 @@
 """The block table: a request's order on one side, places in memory on the other."""
 
 from pagedkv.lessons.base import EngineNote, Lesson, Words
-from pagedkv.lessons.opening import b_and_c_after_one_execution
+from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import neighbours, suppose
 
@@ -67,11 +67,7 @@ FRAMES = {
         "Left and right are two views of one copy. One table serves every layer and head, which "
         "the picture leaves out.",
     ),
-    "b_waits": Words(
-        "B does not fit",
-        "B's prompt of {check.num_inputs:position} needs {check.needed:block}; {check.free} of "
-        "{config.num_blocks} {check.free:is|are} free. B was not admitted.",
-    ),
+    "b_waits": B_WAITS,
     "infeasible_b": Words(
         "Not at these settings",
         "The pool of {config.num_blocks:block} cannot hold B with its next input. More capacity or "
@@ -89,9 +85,7 @@ def script(stage: Recorder) -> None:
     """Two requests after one execution; then one look-up, step by step."""
     b_got_on = b_and_c_after_one_execution(stage)
     if "B" not in stage.engine.requests:
-        stage.check_admission("B", stage.settings.prompt_length)
-        stage.show("b_waits")
-        stage.cannot_show("infeasible_b")
+        explain_refusal_of_b(stage, "b_waits", "infeasible_b")
         return
     c_is_in = "C" in stage.engine.requests
     stage.show("start" if c_is_in else "start_alone")

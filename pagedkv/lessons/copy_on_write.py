@@ -1,7 +1,7 @@
 """Copy-on-write: a shared block is copied when, and only when, someone must write into it."""
 
 from pagedkv.lessons.base import EngineNote, Lesson, Preset, Words
-from pagedkv.lessons.opening import store
+from pagedkv.lessons.opening import PROMPT_WAITS, store
 from pagedkv.model.prompts import PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
 from pagedkv.settings import Settings
@@ -95,11 +95,7 @@ FRAMES = {
         "{state.totals.blocks_in_use:block} {state.totals.blocks_in_use:is|are} in use for "
         "{state.totals.table_entries} table entries, and nothing was copied.",
     ),
-    "prompt_waits": Words(
-        "The prompt does not fit",
-        "The prompt needs {events[RequestRefused].needed:block}; {events[RequestRefused].free} of "
-        "{events[RequestRefused].total} {events[RequestRefused].free:is|are} free.",
-    ),
+    "prompt_waits": PROMPT_WAITS,
     "stuck": Words(
         "No block to go on with",
         "{check.request}'s next input needs {check.needed:block}, and {check.free} "

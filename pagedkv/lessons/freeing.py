@@ -1,7 +1,7 @@
 """Freeing: references are released, and a block returns when the last one is gone."""
 
 from pagedkv.lessons.base import EngineNote, Lesson, Words
-from pagedkv.lessons.opening import store
+from pagedkv.lessons.opening import PROMPT_WAITS, store
 from pagedkv.model.prompts import PASSAGE_D, PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
 
@@ -65,11 +65,7 @@ FRAMES = {
         "more requests be considered, up to a point: {state.totals.free_blocks:block} "
         "{state.totals.free_blocks:is|are} free now, and whoever grows next has to wait.",
     ),
-    "prompt_waits": Words(
-        "The prompt does not fit",
-        "The prompt needs {events[RequestRefused].needed:block}; {events[RequestRefused].free} of "
-        "{events[RequestRefused].total} {events[RequestRefused].free:is|are} free.",
-    ),
+    "prompt_waits": PROMPT_WAITS,
     "start_refused": Words(
         "Two answers, and no block to go on with",
         "R1 holds {state.requests[R1].block_table:P}, R2 holds {state.requests[R2].block_table:P}. "

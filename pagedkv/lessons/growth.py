@@ -1,7 +1,7 @@
 """Growth: a request takes one more block when its next position has no slot, and not before."""
 
 from pagedkv.lessons.base import EngineNote, Lesson, Words
-from pagedkv.lessons.opening import b_and_c_after_one_execution
+from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
 from pagedkv.recorder import Recorder
 
 FRAMES = {
@@ -81,12 +81,7 @@ FRAMES = {
         "{state.requests[B].pending_token:char}, is pending again: counts are of positions whose "
         "input was processed.",
     ),
-    "b_waits": Words(
-        "B does not fit",
-        "B's prompt of {check.num_inputs:position} needs {check.needed:block}; "
-        "{check.free} of {config.num_blocks} {check.free:is|are} free. B was not admitted, and "
-        "nothing else changed.",
-    ),
+    "b_waits": B_WAITS,
     "stuck": Words(
         "No block is free",
         "Position {check.position} finds no empty slot in B's blocks and needs "
@@ -108,8 +103,12 @@ FRAMES = {
 
 def script(stage: Recorder) -> None:
     """Decode B until it has taken one more block and stored in it, or is refused."""
-    if not b_and_c_after_one_execution(stage):
-        explain_refusal(stage)
+    b_got_on = b_and_c_after_one_execution(stage)
+    if "B" not in stage.engine.requests:
+        explain_refusal_of_b(stage, "b_waits", "infeasible_prompt")
+        return
+    if not b_got_on:
+        stop_growing(stage)
         return
     c_is_in = "C" in stage.engine.requests
     stage.show("start" if c_is_in else "start_alone")
@@ -119,8 +118,7 @@ def script(stage: Recorder) -> None:
         steps_in_place += 1
     if not stage.check_append("B"):
         stage.append("B")
-        stage.show("stuck")
-        stage.cannot_show("infeasible_growth")
+        stop_growing(stage)
         return
     stage.show("check_new_block")
     stage.append("B")
@@ -131,16 +129,11 @@ def script(stage: Recorder) -> None:
     stage.show("end")
 
 
-def explain_refusal(stage: Recorder) -> None:
-    """B stopped before the lesson began: show where, and say what would help."""
-    if "B" in stage.engine.requests:
-        stage.check_append("B")
-        stage.show("stuck")
-        stage.cannot_show("infeasible_growth")
-    else:
-        stage.check_admission("B", stage.settings.prompt_length)
-        stage.show("b_waits")
-        stage.cannot_show("infeasible_prompt")
+def stop_growing(stage: Recorder) -> None:
+    """B was refused a block: show the check that it failed, and say what would help."""
+    stage.check_append("B")
+    stage.show("stuck")
+    stage.cannot_show("infeasible_growth")
 
 
 def grow_in_place(stage: Recorder, in_detail: bool) -> None:

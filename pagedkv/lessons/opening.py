@@ -1,15 +1,29 @@
-"""How lessons 1 to 4 begin: a pool with a past, and two requests in it.
+"""How lessons begin, and what is shown where they cannot.
 
-Their free list is set, not earned: earlier requests would have left it in some such order, and
-blocks that lie apart are the point. The lessons say so.
+Lessons 1 to 4 begin with a pool that has a past, and two requests in it. Their free list is set,
+not earned: earlier requests would have left it in some such order, and blocks that lie apart are
+the point. The lessons say so.
 """
 
 from collections.abc import Iterable
 
+from pagedkv.lessons.base import Words
 from pagedkv.model.prompts import PASSAGE_B, PASSAGE_C, prompt
 from pagedkv.recorder import Recorder
 
 _LEFT_BY_EARLIER_REQUESTS = (3, 0, 1, 4, 5, 2)
+
+# Words of several lessons, which put them among their own frames.
+B_WAITS = Words(
+    "B does not fit",
+    "B's prompt of {check.num_inputs:position} needs {check.needed:block}; {check.free} of "
+    "{config.num_blocks} {check.free:is|are} free. B was not admitted, and nothing else changed.",
+)
+PROMPT_WAITS = Words(
+    "The prompt does not fit",
+    "The prompt needs {events[RequestRefused].needed:block}; {events[RequestRefused].free} of "
+    "{events[RequestRefused].total} {events[RequestRefused].free:is|are} free.",
+)
 
 
 def mixed_order(num_blocks: int) -> tuple[int, ...]:
@@ -64,3 +78,13 @@ def b_and_c_after_one_execution(stage: Recorder) -> bool:
     if inputs:
         run_together(stage, inputs)
     return b_goes_on
+
+
+def explain_refusal_of_b(stage: Recorder, key: str, why: str) -> None:
+    """B was not admitted: show the check that it failed, and declare why nothing else follows.
+
+    ``key`` and ``why`` name the lesson's words for the one and the other.
+    """
+    stage.check_admission("B", stage.settings.prompt_length)
+    stage.show(key)
+    stage.cannot_show(why)

@@ -2,7 +2,7 @@
 
 from pagedkv.evidence import work_out_score
 from pagedkv.lessons.base import EngineNote, Lesson, Words
-from pagedkv.lessons.opening import b_and_c_after_one_execution
+from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import straight_on, suppose
 
@@ -67,11 +67,7 @@ FRAMES = {
         "The pool ends after {len(what_if.cells):slot}: what follows there is not KV at all, and "
         "the rest of B's lies elsewhere.",
     ),
-    "b_waits": Words(
-        "B does not fit",
-        "B's prompt of {check.num_inputs:position} needs {check.needed:block}; {check.free} of "
-        "{config.num_blocks} {check.free:is|are} free. B was not admitted.",
-    ),
+    "b_waits": B_WAITS,
     "stuck": Words(
         "No block is free",
         "B's next input needs {check.needed:block}, and {check.free} {check.free:is|are} free. "
@@ -89,9 +85,7 @@ def script(stage: Recorder) -> None:
     """Decode B into a new block, unseen; then look at the attention of that one query."""
     feasible = b_and_c_after_one_execution(stage) and decode_into_new_block(stage)
     if "B" not in stage.engine.requests:
-        stage.check_admission("B", stage.settings.prompt_length)
-        stage.show("b_waits")
-        stage.cannot_show("infeasible")
+        explain_refusal_of_b(stage, "b_waits", "infeasible")
         return
     if not feasible:
         stage.check_append("B")
