@@ -14,6 +14,7 @@ import torch
 
 from pagedkv.engine import AttentionRecord, Engine
 from pagedkv.layout import split_position
+from pagedkv.trace.first_look import last_queries, widest_head
 from pagedkv.trace.frame import (
     AttentionView,
     Comparison,
@@ -90,16 +91,20 @@ def _attention_view(engine: Engine, record: AttentionRecord) -> AttentionView:
     )
 
 
-def work_out_score(
-    engine: Engine, name: str, *, layer: int = 0, head: int = 0, key_position: int = 0
-) -> WorkedScore:
+def work_out_score(engine: Engine, name: str) -> WorkedScore:
     """One weight of a request's last query, step by step: dot product, scale, softmax.
+
+    It is the weight of the earlier position that counts most, in the layer and head whose attention
+    is spread most: one worth looking at.
 
     score = (q · k) / sqrt(head_dim); weight = exp(score - max) / sum of exp over all positions
     (scaled dot-product attention, Vaswani et al. 2017, §3.2.1). Keys are read from the pool through
     the block table, in float64.
     """
+    layer, head = widest_head(last_queries(attention_views(engine, [name])))
     record = next(r for r in reversed(engine.attention[name]) if r.layer == layer)
+    earlier = record.paged.weights[head, : max(record.position, 1)]  # [record.position], or [1]
+    key_position = int(earlier.argmax())
     num_heads, head_dim = record.query.shape
     kv_head = head // (num_heads // engine.cache.config.num_kv_heads)
     places = [engine.cache.manager.locate(name, p) for p in range(record.position + 1)]

@@ -18,14 +18,11 @@ from pagedkv.figures import (
 )
 from pagedkv.lessons.base import Lesson
 from pagedkv.settings import Settings
+from pagedkv.trace.first_look import first_look
 from pagedkv.trace.frame import Trace
 from pages._runs import run_store
 
-PART_NAMES = {
-    "kernel": "Paged kernel",
-    "dense": "Dense reference",
-    "difference": "Difference",
-}
+MAP_WIDTH = 390  # pixels: three stand side by side on a projector, and one fits a phone
 
 
 @st.fragment
@@ -45,20 +42,25 @@ def show_memory(trace: Trace) -> None:
 
 
 def show_attention(trace: Trace) -> None:
-    """Every query's weights over the lesson, for one request, layer and head."""
+    """Every query's weights over the lesson, from kernel and dense reference, and how they differ.
+
+    For one request, layer and head, at first those of which the player's strip shows most.
+    """
     choices = attention_choices(trace)
     if not choices.requests:
         st.markdown("No query attends in this lesson at these settings.")
         return
+    layer, head = first_look(trace)
     with st.container(key="attention", horizontal=True, vertical_alignment="bottom"):
-        part = st.segmented_control(
-            "Weights", PARTS, default=PARTS[0], required=True, format_func=PART_NAMES.get
-        )
         request = st.selectbox("Request", choices.requests, width=120)
-        layer = st.selectbox("Layer", choices.layers, width=120)
-        head = st.selectbox("Head", choices.heads, width=120)
-    figure = attention_figure(trace, request, layer, head, part, dark=_is_dark())
-    _show_figure(figure, attention_alt(trace, request, layer, head, part), "attention-map")
+        layer = st.selectbox("Layer", choices.layers, index=choices.layers.index(layer), width=120)
+        head = st.selectbox("Head", choices.heads, index=choices.heads.index(head), width=120)
+    with st.container(key="maps", horizontal=True, gap="small"):
+        for part in PARTS:
+            with st.container(width=MAP_WIDTH):
+                figure = attention_figure(trace, request, layer, head, part, dark=_is_dark())
+                alt = attention_alt(trace, request, layer, head, part)
+                _show_figure(figure, alt, f"map-{part}")
     _show_numbers(attention_table(trace, request, layer, head))
 
 

@@ -34,12 +34,9 @@ def show_start(pages: dict[str, StreamlitPage]) -> None:
     st.title("How an LLM engine manages its KV cache", anchor=False)
     st.markdown(INTRODUCTION)
     first = LESSONS[0]
-    with st.container(key="begin"):
-        st.page_link(
-            pages[first.slug],
-            label=f"Begin with lesson 1: {first.title}",
-            icon=":material/play_arrow:",
-        )
+    begin = f"Begin with lesson 1: {first.title}"
+    if st.button(begin, type="primary", icon=":material/play_arrow:"):
+        st.switch_page(pages[first.slug])
     show_lessons(pages)
     st.subheader("Good to know", anchor=False)
     st.markdown(GOOD_TO_KNOW)

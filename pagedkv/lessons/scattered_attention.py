@@ -108,11 +108,9 @@ def decode_into_new_block(stage: Recorder) -> bool:
 def look_at_attention(stage: Recorder) -> None:
     """The frames about B's last query."""
     c_is_in = "C" in stage.engine.requests
-    last_layer = stage.engine.cache.config.num_layers - 1
     stage.show("asks", keep_attention=True)
     stage.show("where_and_how_many" if c_is_in else "where_and_how_many_alone", keep_attention=True)
-    score = work_out_score(stage.engine, "B", layer=last_layer)
-    stage.show("score", keep_attention=True, worked_score=score)
+    stage.show("score", keep_attention=True, worked_score=work_out_score(stage.engine, "B"))
     stage.show("one_softmax", keep_attention=True)
     stage.show("output", keep_attention=True)
     num_stored = stage.engine.cache.num_stored("B")

@@ -10,6 +10,7 @@ import numpy as np
 from pagedkv.player.roster import Roster
 from pagedkv.player.story import CaptionReader
 from pagedkv.player.text import figure, say, say_count, small, visible
+from pagedkv.trace.first_look import last_queries
 from pagedkv.trace.frame import (
     AttentionView,
     Comparison,
@@ -33,21 +34,20 @@ def attention_data(frame: Frame, roster: Roster) -> list[Data] | None:
     """Describe each request's last query of this frame, in every layer; None if none attended."""
     if not frame.attention:
         return None
-    by_request: dict[str, list[AttentionView]] = {}
-    for view in frame.attention:
-        by_request.setdefault(view.request, []).append(view)
-    return [_last_query(views, roster) for views in by_request.values()]
+    views = last_queries(frame.attention)
+    return [
+        _query_data(sorted(layers, key=lambda view: view.layer), roster)
+        for _, layers in groupby(views, key=lambda view: view.request)
+    ]
 
 
-def _last_query(views: Sequence[AttentionView], roster: Roster) -> Data:
-    last = max(view.query_position for view in views)
-    layers = sorted((v for v in views if v.query_position == last), key=lambda v: v.layer)
+def _query_data(layers: Sequence[AttentionView], roster: Roster) -> Data:
     view = layers[0]
     runs = _runs(view)
     blocks = say_count("block_count", len(runs))
     return {
         "r": roster.index(view.request),
-        "q": last,
+        "q": view.query_position,
         "n": view.context_length,
         "runs": runs,
         "reads": say_count("reads", view.context_length, blocks=blocks),

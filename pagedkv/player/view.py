@@ -36,6 +36,7 @@ from pagedkv.player.story import (
 from pagedkv.player.text import say, small
 from pagedkv.player.words import SCREEN
 from pagedkv.terms import TERMS
+from pagedkv.trace.first_look import first_look
 from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
 
 if TYPE_CHECKING:
@@ -232,10 +233,12 @@ def _vectors(vectors: Floats) -> Data:
 
 
 def _heads(trace: Trace) -> Data:
-    """Return the numbers of layers, query heads and KV heads that the selectors offer."""
+    """Return how many layers, query heads and KV heads there are, and where to start looking."""
     _, _, layers, kv_heads, _ = trace.vectors.shape
     heads = max(
         (len(view.paged) for frame in trace.frames for view in frame.attention or ()),
         default=kv_heads,
     )
-    return {"layers": layers, "heads": heads, "kv_heads": kv_heads}
+    layer, head = first_look(trace)
+    counts = {"layers": layers, "heads": heads, "kv_heads": kv_heads}
+    return {**counts, "start": {"layer": layer, "head": head}}

@@ -8,7 +8,7 @@ from pagedkv.lessons import LESSONS
 
 def test_one_click_leads_from_the_start_page_into_lesson_one(open_start: Open) -> None:
     start = open_start("/")
-    start.page.get_by_role("link", name="Begin with lesson 1").click()
+    start.page.get_by_role("button", name="Begin with lesson 1").click()
     expect(start.page.get_by_role("heading", name=LESSONS[0].title, level=1)).to_be_visible()
     start.expect_step(0)
     assert start.complaints == []

@@ -80,7 +80,8 @@ def test_the_output_equals_the_dense_one_too(views):
 def test_one_score_is_worked_out_from_q_and_k_to_its_weight(trace):
     (frame,) = (frame for frame in trace["frames"] if frame["worked_score"])
     score = frame["worked_score"]
-    assert (score["query_position"], score["key_position"], score["block_id"]) == (8, 0, 3)
+    assert score["query_position"] == 8
+    assert score["block_id"] == (3, 3, 3, 3, 0, 0, 0, 0)[score["key_position"]]
     assert score["scale"] == pytest.approx(1 / math.sqrt(32))
     assert score["score"] == pytest.approx(score["dot"] * score["scale"])
     exponential = math.exp(score["score"] - score["max_score"])
@@ -93,6 +94,14 @@ def test_the_worked_out_weight_is_the_kernels(trace):
     view = last_attention(frame, "B")[score["layer"]]
     assert score["kernel_weight"] == view["paged"][score["head"]][score["key_position"]]
     assert score["weight"] == pytest.approx(score["kernel_weight"], abs=1e-5)
+
+
+def test_the_score_is_the_earlier_positions_that_counts_most_where_attention_is_spread(trace):
+    (frame,) = (frame for frame in trace["frames"] if frame["worked_score"])
+    score = frame["worked_score"]
+    weights = last_attention(frame, "B")[score["layer"]]["paged"][score["head"]]
+    assert score["weight"] == pytest.approx(max(weights[:8]), abs=1e-5)
+    assert 0.05 < max(weights) < 0.95
 
 
 def test_the_score_is_explained_as_a_question_a_key_and_a_mixture(trace):

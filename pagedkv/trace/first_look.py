@@ -1,0 +1,57 @@
+"""Which layer and head to show first: a weight of nearly 1 on one position teaches little."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pagedkv.trace.frame import AttentionView, Trace
+
+Weights = npt.NDArray[np.floating]  # [num_heads, context_length], each row sums to 1
+
+
+def first_look(trace: Trace) -> tuple[int, int]:
+    """Return the (layer, head) of the lesson's worked score, else those that spread attention most.
+
+    Only each request's last query of a frame counts: it is the one that a strip shows.
+    """
+    for frame in trace.frames:
+        if frame.worked_score is not None:
+            return frame.worked_score.layer, frame.worked_score.head
+    return widest_head(view for frame in trace.frames for view in last_queries(frame.attention))
+
+
+def last_queries(views: Sequence[AttentionView] | None) -> list[AttentionView]:
+    """Return the views of each request's last query, one per layer, requests in their order."""
+    by_request: dict[str, list[AttentionView]] = {}
+    for view in views or ():
+        by_request.setdefault(view.request, []).append(view)
+    last = {name: max(v.query_position for v in own) for name, own in by_request.items()}
+    return [v for name, own in by_request.items() for v in own if v.query_position == last[name]]
+
+
+def widest_head(views: Iterable[AttentionView]) -> tuple[int, int]:
+    """Return the (layer, head) whose least spread query spreads its attention most.
+
+    With no query there is nothing to choose by, and the answer is layer 0, head 0.
+    """
+    least: dict[tuple[int, int], float] = {}
+    for view in views:
+        for head, value in enumerate(spread(view.paged)):
+            place = (view.layer, head)
+            least[place] = min(least.get(place, 1.0), float(value))
+    return max(least, key=lambda place: least[place], default=(0, 0))
+
+
+def spread(weights: Weights) -> Weights:
+    """Return each head's entropy as a share of the largest possible, from 0 to 1; [num_heads].
+
+    Shannon's entropy, -sum(w ln w) / ln n: 1 where all positions weigh the same, 0 where one has it
+    all, and 0 for a context of one position.
+    """
+    context_length = weights.shape[-1]
+    if context_length < 2:
+        return np.zeros(len(weights))
+    logs = np.log(np.where(weights > 0, weights, 1.0))  # 0 ln 0 = 0
+    entropy: Weights = -(weights * logs).sum(axis=-1) / np.log(context_length)
+    return entropy
