@@ -13,8 +13,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from pagedkv.figures.participants import participants
 from pagedkv.trace.frame import AttentionView, Trace
+from pagedkv.trace.participants import participants
 
 Part = Literal["kernel", "dense", "difference"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -21,10 +21,10 @@ from pagedkv.figures.attention_cells import (
 )
 from pagedkv.figures.attention_data import AttentionMap, Part, attention_map
 from pagedkv.figures.geometry import masked_outline, matrix_height
-from pagedkv.figures.participants import participants
 from pagedkv.figures.theme import Theme, base_figure, request_colour, theme, title
 from pagedkv.figures.words import WORDS, kernel_words, say, small
 from pagedkv.trace.frame import Trace
+from pagedkv.trace.participants import participants
 
 MARGIN = {"l": 64, "r": 14, "t": 108, "b": 150}
 

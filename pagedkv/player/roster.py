@@ -4,10 +4,11 @@ The browser gets small numbers instead of names; a request keeps its number, hen
 pattern, from the first frame to the last.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pagedkv.trace.frame import Frame, Trace
+from pagedkv.trace.frame import Trace
+from pagedkv.trace.participants import participants
 
 NUM_COLOURS = 6
 
@@ -34,9 +35,8 @@ class Roster:
 
 
 def roster_of(trace: Trace) -> Roster:
-    """Collect every request that a frame of ``trace`` mentions, in order of appearance."""
-    mentioned = (name for frame in trace.frames for name in _mentioned_in(frame))
-    return Roster(tuple(dict.fromkeys(mentioned)))
+    """Number everybody who takes part in the lesson of ``trace``, in order of appearance."""
+    return Roster(participants(trace))
 
 
 def lanes_of(trace: Trace, roster: Roster) -> dict[str, int | None]:
@@ -66,24 +66,3 @@ def _span(trace: Trace, name: str) -> tuple[int, int] | None:
         if any(request.name == name for request in frame.state.requests)
     ]
     return (there[0], there[-1]) if there else None
-
-
-def _mentioned_in(frame: Frame) -> Iterator[str]:
-    yield from (request.name for request in frame.state.requests)
-    if frame.contiguous is not None:
-        yield from (reservation.request for reservation in frame.contiguous.reservations)
-        yield from frame.contiguous.refused
-    yield from frame.state.waiting
-    if frame.check is not None:
-        yield frame.check.request
-    if frame.execution is not None:
-        yield from (count.request for count in frame.execution.inputs)
-    if frame.what_if is not None:
-        yield frame.what_if.request
-        for cell in frame.what_if.cells:
-            yield from (*cell.owners, *cell.wanted_by)
-    for block in frame.state.blocks:
-        for slot in block.slots:
-            yield from slot.owners
-    yield from (entry.request for entry in frame.lookup or ())
-    yield from (view.request for view in frame.attention or ())

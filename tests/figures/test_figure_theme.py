@@ -3,10 +3,8 @@
 from itertools import pairwise
 
 import pytest
-from figure_samples import frame, request, reserving, trace
 from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
 
-from pagedkv.figures.participants import participants
 from pagedkv.figures.theme import (
     DARK,
     DIFFERENCE_SCALE,
@@ -82,11 +80,6 @@ def test_a_request_has_its_colour_by_its_place_and_after_six_they_begin_again():
     names = tuple("ABCDEFG")
     assert [request_colour(names, name) for name in names[:6]] == list(OKABE_ITO)
     assert request_colour(names, "G") == OKABE_ITO[0]
-
-
-def test_participants_are_all_named_requests_in_order_of_appearance():
-    later = frame(3, requests=(request("D", "x"), request("B", "y")), waiting=("E",))
-    assert participants(trace(*reserving().frames, later)) == ("B", "C", "D", "E")
 
 
 def test_dark_and_light_are_chosen_by_name():

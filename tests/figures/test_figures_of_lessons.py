@@ -18,12 +18,13 @@ from pagedkv.figures import (
     memory_table,
 )
 from pagedkv.figures.attention_data import attention_map
-from pagedkv.figures.participants import participants
+from pagedkv.figures.theme import OKABE_ITO, request_colour
 from pagedkv.lessons import LESSONS, find_lesson
 from pagedkv.model import load_model
 from pagedkv.player.roster import roster_of
 from pagedkv.recorder import record
 from pagedkv.settings import Settings
+from pagedkv.trace.participants import participants
 
 AT_THE_DEFAULTS = [(lesson.slug, Settings()) for lesson in LESSONS]
 ELSEWHERE = [
@@ -148,6 +149,7 @@ def test_words_hold_numbers_of_the_trace(trace):
 
 
 def test_a_request_has_the_colour_it_has_on_the_board(trace):
-    names, roster = participants(trace), roster_of(trace)
+    board = {entry["name"]: entry["colour"] for entry in roster_of(trace).as_data()}
     for name in attention_choices(trace).requests:
-        assert names.index(name) == roster.index(name)
+        colour = request_colour(participants(trace), name)
+        assert OKABE_ITO.index(colour) == board[name]
