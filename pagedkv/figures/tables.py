@@ -1,6 +1,6 @@
 """The figures' data as tables, to be shown beside them or taken along; a row per frame or cell."""
 
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 
 from pagedkv.figures.attention_data import attention_map
 from pagedkv.figures.memory_data import Moment, memory_story
