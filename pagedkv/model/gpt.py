@@ -131,10 +131,6 @@ class CharGPT(nn.Module):
         logits: Tensor = self.head(self.norm(x))
         return logits
 
-    def num_parameters(self) -> int:
-        """Return how many numbers were learnt."""
-        return sum(parameter.numel() for parameter in self.parameters())
-
 
 def _check_inputs(token_ids: Tensor, positions: Tensor, config: ModelConfig) -> None:
     rows, named = token_ids.shape, tuple(token_ids.shape)

@@ -33,7 +33,7 @@ class Recorder:
 
 
 def test_it_has_under_a_million_parameters_in_the_shape_that_was_agreed(model):
-    assert model.num_parameters() == sum(p.numel() for p in model.parameters()) < 1_000_000
+    assert sum(p.numel() for p in model.parameters()) < 1_000_000
     assert (CONFIG.num_layers, CONFIG.channels, CONFIG.context) == (3, 128, 256)
     assert (CONFIG.num_heads, CONFIG.num_kv_heads, CONFIG.head_dim) == (4, 2, 32)
 
