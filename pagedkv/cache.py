@@ -40,8 +40,8 @@ class CacheConfig:
 class Attended:
     """One layer's attention: output and weights, both straight from the kernel.
 
-    ``out`` [rows, num_heads, head_dim]; ``weights`` [rows, num_heads, max(context_lens)], 0 past
-    each row's own length.
+    ``out`` [rows, num_heads, head_dim] in the cache's dtype; ``weights`` [rows, num_heads,
+    max(context_lens)] float32, 0 past each row's own length.
     """
 
     out: torch.Tensor
@@ -54,8 +54,11 @@ class PagedKVCache:
     ``k_cache`` and ``v_cache`` are [num_layers, num_blocks, block_size, num_kv_heads, head_dim].
     One block id means the same place in every layer, so one table per request serves them all.
     Never-written slots hold NaN and freed blocks keep their bytes: nothing but the masks in the
-    attention kernel protects a reader, and the tests can tell when those fail. ``on_event`` hears
-    of a command after it is done; if it raises, the command stands.
+    attention kernel protects a reader, and the tests can tell when those fail.
+
+    Wrong numbers, unknown names and names taken raise ValueError, no room ``OutOfBlocks``; either
+    way nothing has changed. ``on_event`` hears of a command after it is done; if it raises, the
+    command stands.
     """
 
     def __init__(
@@ -136,7 +139,10 @@ class PagedKVCache:
     # Contents: K and V on their way in and out.
 
     def pending_batch(self, names: Iterable[str]) -> Batch:
-        """Everything these requests have allocated but not stored, as rows of one execution."""
+        """Everything these requests have allocated but not stored, as rows of one execution.
+
+        Requests come in the order given, and positions in their own.
+        """
         rows = []
         tables = {}
         for name in names:

@@ -14,7 +14,10 @@ import kernels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseResult:
-    """Dense attention of one query: ``out`` [num_heads, head_dim], ``weights`` [num_heads, n]."""
+    """Dense attention of one query, float64 on the CPU.
+
+    ``out`` [num_heads, head_dim]; ``weights`` [num_heads, n].
+    """
 
     out: torch.Tensor
     weights: torch.Tensor

@@ -33,7 +33,8 @@ class ContextFullError(ValueError):
 class AttentionRecord:
     """One query of one layer, attended twice: by the kernel, and by the dense reference.
 
-    ``query`` [num_heads, head_dim]; ``out`` alike; ``weights`` [num_heads, context_len].
+    ``query`` [num_heads, head_dim]; ``out`` alike; ``weights`` [num_heads, context_len]. All on the
+    CPU: float32 from the kernel, float64 from the reference.
     """
 
     request: str

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import kernels
 from pagedkv.contiguous import ContiguousRegion, OutOfSlots
 from pagedkv.engine import Engine
-from pagedkv.events import BlockCopied, Event, SlotsWritten
+from pagedkv.events import BlockCopied, Event, Listener, SlotsWritten, ignore
 from pagedkv.evidence import attention_views, look_up
 from pagedkv.layout import split_position
 from pagedkv.memory_check import admission_check, append_check
@@ -111,7 +111,7 @@ class Recorder:
     def new_engine(
         self,
         free_order: Iterable[int] | None = None,
-        on_event: Callable[[Event], None] = lambda event: None,
+        on_event: Listener = ignore,
     ) -> Engine:
         """A fresh engine of the lesson's geometry that is not on the board."""
         return Engine(
@@ -206,7 +206,8 @@ class Recorder:
         """End a frame here, with the words that the lesson has for ``key``.
 
         ``keep_attention`` shows the last execution's attention again; a frame right after an
-        execution has it anyway. The text of ``what_if`` is a template like a caption's.
+        execution has it anyway. The text of ``what_if`` is a template like a caption's. Raises what
+        ``narrate`` raises where the words cite what the frame does not have.
         """
         words = self._lesson.frames[key]
         draft = Frame(
@@ -231,7 +232,10 @@ class Recorder:
         self.on_progress(len(self._frames), words.title)
 
     def cannot_show(self, key: str) -> None:
-        """Declare that these settings cannot show the lesson's point; the last frame says why."""
+        """Declare that these settings cannot show the lesson's point.
+
+        The lesson's words for ``key`` say why; what they cite is in the last frame shown.
+        """
         template = self._lesson.frames[key].caption
         self._infeasible = narrate(template, self._frames[-1], self.settings).text
 

@@ -30,7 +30,7 @@ def suppose(kind: str, request: str, words: "Words", cells: Sequence[WhatIfCell]
 
 
 def neighbours(state: State, name: str, block_size: int) -> list[WhatIfCell]:
-    """All of ``name``'s blocks side by side, and the next request's first block right behind."""
+    """All of ``name``'s blocks side by side, and the other request's first block right behind."""
     own = _request(state, name)
     other = next(request for request in state.requests if request.name != name)
     num_own = len(own.block_table)

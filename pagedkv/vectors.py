@@ -21,7 +21,10 @@ class VectorStore:
         self._vectors: list[Floats] = []
 
     def take(self, cache: PagedKVCache, history: SlotHistory) -> tuple[tuple[int | None, ...], ...]:
-        """Number what every written slot holds now; None for slots that were never written."""
+        """Number what every written slot holds now, by block and offset.
+
+        Slots that were never written have None.
+        """
         config = cache.config
         # each [num_layers, num_blocks, block_size, num_kv_heads, head_dim]
         pools = [pool.float().cpu().numpy() for pool in (cache.k_cache, cache.v_cache)]

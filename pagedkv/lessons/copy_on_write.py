@@ -143,7 +143,7 @@ def why_full(stage: Recorder) -> str:
 
 
 def fork_after_prompt(stage: Recorder, text: str) -> bool:
-    """One prompt, two responses, and a different output selected for each."""
+    """One prompt, two responses, and a different output for each; say if the prompt fitted."""
     if not store(stage, "R1", text):
         return False
     stage.engine.fork("R1", "R2")

@@ -154,7 +154,7 @@ def script(stage: Recorder) -> None:
 
 
 def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> list[str]:
-    """The baseline: B declares its longest answer. Returns what spoils the comparison."""
+    """The baseline: B declares its longest answer. Returns keys of what spoils the comparison."""
     if not stage.reserve("B", prompt_b, len(prompt_b) + LONGEST_ANSWER):
         stage.show("b_too_long")
         return ["infeasible_b"]
@@ -167,7 +167,7 @@ def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> list[str]:
 
 
 def allocate_for_c(stage: Recorder, prompt_c: str) -> bool:
-    """C asks for blocks for its input, and for nothing else."""
+    """C asks for blocks for its input, and for nothing else; say if it got them."""
     stage.check_admission("C", len(prompt_c))
     stage.show("check_c")
     if not stage.admit("C", prompt_c):

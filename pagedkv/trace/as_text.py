@@ -1,7 +1,8 @@
 """A trace as text, a frame at a time: the lesson for those who cannot or need not see the board.
 
-Everything on the screen is here in words: caption, tables, blocks with their slots, waiting
-requests, the sums of the ledger, and how close attention came to the dense reference.
+The screen in words: caption, tables, blocks with their slots, waiting requests, the sums of the
+ledger, and how close attention came to the dense reference. Of the numbers that one can point at,
+weights of the last layer's first head stand here; those of other heads, and K and V, do not.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The engine at one moment, frozen: requests, blocks, slots, free list, totals.
 
-Field names are the keys of the trace's JSON (DESIGN §7). Nothing here computes; ``recorder`` fills
-these types in, pages and figures read them.
+Field names are the keys of the trace's JSON (DESIGN §7). Nothing here computes; ``snapshot`` and
+``recorder`` fill these types in, player and figures read them.
 """
 
 from dataclasses import dataclass
