@@ -65,5 +65,5 @@ def lesson_run(lesson: Lesson, settings: Settings) -> LessonRun:
 
 
 def _in_words(progress: Progress) -> str:
-    frames = "1 frame" if progress.frames == 1 else f"{progress.frames} frames"
-    return f":material/hourglass_top: Running the lesson … {frames} so far"
+    so_far = {0: "", 1: "1 frame so far"}.get(progress.frames, f"{progress.frames} frames so far")
+    return f":material/hourglass_top: Running the lesson … {so_far}"
