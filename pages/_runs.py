@@ -44,7 +44,7 @@ def run_store() -> TraceStore[LessonRun]:
 
 def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> LessonRun:
     trace = record(lesson, settings, on_progress=on_progress)
-    data = json.dumps(player_data(trace, lesson), separators=(",", ":"))
+    data = json.dumps(player_data(trace, lesson), separators=(",", ":"), allow_nan=False)
     return LessonRun(len(trace.frames), data, pickle.dumps(trace))
 
 

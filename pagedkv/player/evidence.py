@@ -86,8 +86,13 @@ def _layer(view: AttentionView) -> Data:
 
 
 def rounded(values: Floats | Doubles) -> list[Any]:
-    """Return nested lists of floats, short enough to send and exact enough to draw."""
-    return np.round(values.astype(np.float64), WEIGHT_DIGITS).tolist()  # type: ignore[no-any-return]
+    """Return nested lists of floats, short enough to send and exact enough to draw.
+
+    What is no number, as a broken cache may give, is None: JSON has no NaN.
+    """
+    short = np.round(values.astype(np.float64), WEIGHT_DIGITS).astype(object)
+    short[~np.isfinite(values)] = None
+    return short.tolist()  # type: ignore[no-any-return]
 
 
 # --- look-up -----------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from pagedkv.player.story import (
 from pagedkv.player.text import say, small
 from pagedkv.player.words import SCREEN
 from pagedkv.terms import TERMS
+from pagedkv.trace.errors import worst
 from pagedkv.trace.first_look import first_look
 from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
 
@@ -73,7 +74,7 @@ def player_data(trace: Trace, lesson: "Lesson") -> Data:
 
 
 def _digest(data: Data) -> str:
-    text = json.dumps(data, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -195,7 +196,7 @@ def _stage(trace: Trace, roster: Roster) -> Data:
 
 def _runtime(trace: Trace) -> Data:
     error = _largest_error(trace)
-    ok = error is not None and error <= DENSE_TOLERANCE
+    ok = error is not None and error <= DENSE_TOLERANCE  # NaN is not
     if error is None:
         check = say("dense_none")
     else:
@@ -219,11 +220,12 @@ def _backend(runtime: Runtime) -> str:
 
 def _largest_error(trace: Trace) -> float | None:
     errors = [
-        max(view.max_abs_error_weights, view.max_abs_error_output)
+        error
         for frame in trace.frames
         for view in frame.attention or ()
+        for error in (view.max_abs_error_weights, view.max_abs_error_output)
     ]
-    return max(errors, default=None)
+    return worst(errors) if errors else None
 
 
 def _vectors(vectors: Floats) -> Data:

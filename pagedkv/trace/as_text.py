@@ -8,6 +8,7 @@ weights of the last layer's first head stand here; those of other heads, and K a
 from collections.abc import Iterator
 
 from pagedkv.trace.characters import visible
+from pagedkv.trace.errors import worst
 from pagedkv.trace.frame import AttentionView, Comparison, Frame, Trace, WhatIf, WorkedScore
 from pagedkv.trace.state import BlockView, ContiguousView, RequestView, SlotView, Totals
 
@@ -45,10 +46,10 @@ def _frame(frame: Frame, num_frames: int) -> Iterator[str]:
     yield from map(_block, frame.state.blocks)
     yield from _ledger(frame.state.totals)
     if frame.lookup:
-        worst = max(max(view.max_abs_error_k, view.max_abs_error_v) for view in frame.lookup)
+        error = worst(e for v in frame.lookup for e in (v.max_abs_error_k, v.max_abs_error_v))
         yield (
             f"  look-up: all {len(frame.lookup)} stored positions found; K and V differ from the "
-            f"dense copy by at most {worst:.1e}"
+            f"dense copy by at most {error:.1e}"
         )
     if frame.worked_score:
         yield _worked_score(frame.worked_score)
