@@ -90,14 +90,16 @@ def _alternatives(words: Iterable[str]) -> str:
 
 
 def ledger_data(frame: Frame, settings: Settings) -> list[Data]:
-    """Return the sums of this frame, each ``{id, parts, sign, total}`` or ``{id, text}``."""
+    """Return the sums of this frame, each ``{id, parts, sign, total}`` or ``{id, text}``.
+
+    Parts and total are counted apart; the sign is "≠" where they do not agree.
+    """
     totals = frame.state.totals
-    blocks = totals.free_blocks + totals.blocks_in_use
     sums = [
         _sum(
             "pool",
             [(totals.free_blocks, say("free_blocks")), (totals.blocks_in_use, say("in_use"))],
-            (blocks, say_count("blocks", blocks)),
+            (settings.num_blocks, say_count("blocks", settings.num_blocks)),
         ),
         _sum(
             "slots",
@@ -110,20 +112,23 @@ def ledger_data(frame: Frame, settings: Settings) -> list[Data]:
     return sums + _unusable(settings)
 
 
-def _sum(
-    kind: str, parts: Sequence[tuple[int, str]], total: tuple[int, str], sign: str = "="
-) -> Data:
+def _sum(kind: str, parts: Sequence[tuple[int, str]], total: tuple[int, str]) -> Data:
+    holds = sum(number for number, _ in parts) == total[0]
     return {
         "id": kind,
         "parts": [list(part) for part in parts],
-        "sign": sign,
+        "sign": "=" if holds else "≠",
         "total": list(total),
     }
 
 
 def _sharing(entries: int, blocks: int) -> Data:
-    parts = [(entries, say_count("entries", entries))]
-    return _sum("sharing", parts, (blocks, say_count("blocks", blocks)), sign="→")
+    return {
+        "id": "sharing",
+        "parts": [[entries, say_count("entries", entries)]],
+        "sign": "→",
+        "total": [blocks, say_count("blocks", blocks)],
+    }
 
 
 def _unusable(settings: Settings) -> list[Data]:

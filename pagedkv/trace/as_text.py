@@ -28,13 +28,13 @@ def trace_to_text(trace: Trace, title: str) -> str:
     if trace.infeasible:
         lines.append(f"Note: {trace.infeasible}")
     for frame in trace.frames:
-        lines += ["", *_frame(frame, len(trace.frames))]
+        lines += ["", *_frame(frame, trace)]
     return "\n".join(lines) + "\n"
 
 
-def _frame(frame: Frame, num_frames: int) -> Iterator[str]:
+def _frame(frame: Frame, trace: Trace) -> Iterator[str]:
     yield _RULE
-    yield f"{frame.index + 1} of {num_frames}: {frame.title}"
+    yield f"{frame.index + 1} of {len(trace.frames)}: {frame.title}"
     yield frame.caption
     if frame.what_if:
         yield from _what_if(frame.what_if)
@@ -44,7 +44,7 @@ def _frame(frame: Frame, num_frames: int) -> Iterator[str]:
     if frame.state.waiting:
         yield f"  waiting: {', '.join(frame.state.waiting)}"
     yield from map(_block, frame.state.blocks)
-    yield from _ledger(frame.state.totals)
+    yield from _ledger(frame.state.totals, trace.settings.num_blocks)
     if frame.lookup:
         error = worst(e for v in frame.lookup for e in (v.max_abs_error_k, v.max_abs_error_v))
         yield (
@@ -85,15 +85,13 @@ def _slot(slot: SlotView) -> str:
     return f"*{text}*" if slot.written_now else text
 
 
-def _ledger(totals: Totals) -> Iterator[str]:
-    yield (
-        f"  pool: {totals.free_blocks} free + {totals.blocks_in_use} in use = "
-        f"{totals.free_blocks + totals.blocks_in_use} blocks"
-    )
-    yield (
-        f"  slots: {totals.stored_slots} stored + {totals.empty_slots} empty = "
-        f"{totals.allocated_slots} allocated"
-    )
+def _ledger(totals: Totals, num_blocks: int) -> Iterator[str]:
+    free, in_use = totals.free_blocks, totals.blocks_in_use
+    stored, empty, allocated = totals.stored_slots, totals.empty_slots, totals.allocated_slots
+    sign = "=" if free + in_use == num_blocks else "≠"
+    yield f"  pool: {free} free + {in_use} in use {sign} {num_blocks} blocks"
+    sign = "=" if stored + empty == allocated else "≠"
+    yield f"  slots: {stored} stored + {empty} empty {sign} {allocated} allocated"
 
 
 def _contiguous(view: ContiguousView) -> Iterator[str]:

@@ -217,6 +217,18 @@ def test_every_sum_of_the_ledger_holds(name) -> None:
                 assert sum(value for value, _ in entry["parts"]) == entry["total"][0]
 
 
+def test_a_lost_block_and_a_lost_slot_show_as_sums_that_do_not_hold() -> None:
+    trace = sample.growth()
+    frame = trace.frames[1]
+    totals = frame.state.totals
+    lost = replace(totals, free_blocks=totals.free_blocks - 1, empty_slots=totals.empty_slots - 1)
+    state = replace(frame.state, totals=lost)
+    data = view_of(replace(trace, frames=(replace(frame, state=state),)))
+    pool, slots = data["frames"][0]["ledger"]
+    assert (pool["sign"], pool["total"][0]) == ("≠", trace.settings.num_blocks)
+    assert (slots["sign"], slots["total"][0]) == ("≠", totals.allocated_slots)
+
+
 def test_the_ledger_shows_entries_and_blocks_only_while_sharing(copy_on_write, growth) -> None:
     sharing = [e for e in copy_on_write["frames"][0]["ledger"] if e["id"] == "sharing"]
     assert sharing[0]["parts"] == [[4, "table entries"]]

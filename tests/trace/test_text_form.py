@@ -1,6 +1,7 @@
 """The readable form: for every frame its words, its board and the sums under it."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -33,6 +34,16 @@ def test_every_frame_has_the_sums_of_its_ledger(trace):
         assert f"{totals.free_blocks} free + {totals.blocks_in_use} in use" in part
         assert f"{totals.stored_slots} stored + {totals.empty_slots} empty" in part
         assert f"= {totals.allocated_slots} allocated" in part
+
+
+def test_a_sum_that_does_not_hold_is_not_written_as_if_it_did(recorded):
+    trace = recorded("growth")
+    frame = trace.frames[0]
+    totals = replace(frame.state.totals, free_blocks=0, empty_slots=0)
+    broken = replace(trace, frames=(replace(frame, state=replace(frame.state, totals=totals)),))
+    text = trace_to_text(broken, "A lesson")
+    assert f"0 free + {totals.blocks_in_use} in use ≠ {trace.settings.num_blocks} blocks" in text
+    assert f"0 empty ≠ {totals.allocated_slots} allocated" in text
 
 
 def test_every_frame_has_each_block_with_ref_count_and_owners(trace):
