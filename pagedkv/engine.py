@@ -25,6 +25,10 @@ class NothingPendingError(ValueError):
     """A request was asked to go on, but no output has been selected for it."""
 
 
+class NoLogitsError(ValueError):
+    """A token was to be selected, but the request's last input has not been processed."""
+
+
 class ContextFullError(ValueError):
     """A request would have more positions than the model was trained for."""
 
@@ -129,6 +133,7 @@ class Engine:
             plan = self.cache.append(name)
             request.token_ids.append(request.pending_id)
             request.pending_id = None
+            request.logits = None  # they were those after the input before
         return plan
 
     def execute(self, *names: str) -> None:
@@ -164,13 +169,13 @@ class Engine:
     def select(self, name: str, rank: int = 0) -> str:
         """Choose the next token: the ``rank``-th most likely, 0 the likeliest. It becomes pending.
 
-        Raises ``NothingPendingError`` if the request has not been executed yet, ValueError for a
+        Raises ``NoLogitsError`` if the request's last input was not executed yet, ValueError for a
         rank that the vocabulary does not have; nothing changes then.
         """
         request = self._request(name)
         require_whole_number("rank", rank, least=0, most=self.model.config.vocab_size - 1)
         if request.logits is None:
-            raise NothingPendingError(f"{name!r} has no logits; execute its inputs first")
+            raise NoLogitsError(f"{name!r} has no logits; execute its inputs first")
         # Sorting is stable, so equal logits give the same order on every device.
         order = torch.sort(request.logits.cpu(), descending=True, stable=True).indices
         request.pending_id = int(order[rank])

@@ -10,7 +10,7 @@ import torch
 import kernels
 from pagedkv.block_manager import OutOfBlocks
 from pagedkv.cache import NotStoredError
-from pagedkv.engine import ContextFullError, Engine, NothingPendingError
+from pagedkv.engine import ContextFullError, Engine, NoLogitsError, NothingPendingError
 from pagedkv.events import Event, RequestRefused, TokenSelected
 from pagedkv.model import CharGPT, ModelConfig, load_model, tokenizer
 
@@ -124,8 +124,21 @@ def test_a_rank_outside_the_vocabulary_is_refused(engine, rank):
 
 def test_nothing_can_be_selected_before_the_first_execution(engine):
     engine.admit("B", "ROMEO:")
-    with pytest.raises(NothingPendingError, match="'B' has no logits"):
+    with pytest.raises(NoLogitsError, match="'B' has no logits"):
         engine.select("B")
+
+
+def test_nothing_can_be_selected_between_append_and_execution(engine):
+    """The logits of the input before would give the same token once more."""
+    started(engine)
+    engine.select("B")
+    engine.append("B")
+    before = what_is(engine)
+    with pytest.raises(NoLogitsError, match="'B' has no logits"):
+        engine.select("B")
+    assert what_is(engine) == before
+    engine.execute("B")
+    engine.select("B")
 
 
 def test_nothing_can_be_appended_that_was_not_selected(engine):
