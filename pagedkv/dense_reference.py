@@ -31,12 +31,18 @@ class DenseReference:
         self._keys: dict[str, list[torch.Tensor]] = {}  # request -> per layer [n, kv_heads, dim]
         self._values: dict[str, list[torch.Tensor]] = {}
 
-    def append(self, request: str, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
-        """Grow a request's ``layer`` by ``key`` and ``value`` [new, num_kv_heads, head_dim]."""
+    def append(
+        self, request: str, layer: int, first: int, key: torch.Tensor, value: torch.Tensor
+    ) -> None:
+        """Grow a request's ``layer`` by ``key`` and ``value`` [new, num_kv_heads, head_dim].
+
+        They belong to the positions from ``first`` on. What an execution that died midway left
+        there is replaced.
+        """
         for store, new in ((self._keys, key), (self._values, value)):
             layers = store.setdefault(request, [torch.empty(0)] * self._num_layers)
             new = new.detach().to("cpu", torch.float64)
-            layers[layer] = torch.cat([layers[layer], new]) if len(layers[layer]) else new
+            layers[layer] = torch.cat([layers[layer][:first], new]) if first else new
 
     def fork(self, parent: str, child: str) -> None:
         """Let ``child`` start from ``parent``'s arrays; growing one leaves the other alone."""

@@ -157,7 +157,8 @@ class Engine:
         ) -> None:
             for name in inputs:
                 rows = list(batch.rows_of(name))
-                self.reference.append(name, layer, key[rows], value[rows])
+                first = batch.rows[rows[0]].position
+                self.reference.append(name, layer, first, key[rows], value[rows])
             records.extend(self._check(layer, batch, query, attended))
 
         with self._outbox.until_done():

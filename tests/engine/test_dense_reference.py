@@ -22,7 +22,7 @@ def reference() -> DenseReference:
     reference = DenseReference(num_layers=2)
     for layer in range(2):
         key, value = some(2, 3, NUM_KV_HEADS, HEAD_DIM, seed=layer)
-        reference.append("B", layer, key, value)
+        reference.append("B", layer, 0, key, value)
     return reference
 
 
@@ -35,17 +35,25 @@ def test_k_and_v_are_kept_as_they_came_in_float64(reference):
 
 def test_new_positions_go_behind_the_old_ones_layer_by_layer(reference):
     key, value = some(2, 1, NUM_KV_HEADS, HEAD_DIM, seed=9)
-    reference.append("B", 0, key, value)
+    reference.append("B", 0, 3, key, value)
     assert len(reference.keys("B", 0)) == 4
     assert torch.equal(reference.keys("B", 0)[3:], key.double())
     assert len(reference.keys("B", 1)) == 3
+
+
+def test_positions_that_come_again_replace_what_was_there(reference):
+    before = reference.keys("B", 0)
+    key, value = some(2, 2, NUM_KV_HEADS, HEAD_DIM, seed=9)
+    reference.append("B", 0, 1, key, value)
+    assert torch.equal(reference.keys("B", 0), torch.cat([before[:1], key.double()]))
+    assert torch.equal(reference.values("B", 0)[1:], value.double())
 
 
 def test_later_changes_of_the_models_tensors_do_not_reach_it():
     reference = DenseReference(1)
     key, value = some(2, 3, NUM_KV_HEADS, HEAD_DIM)
     before = key.clone().double()
-    reference.append("B", 0, key, value)
+    reference.append("B", 0, 0, key, value)
     key.zero_()
     assert torch.equal(reference.keys("B", 0), before)
 
@@ -69,7 +77,7 @@ def test_a_query_sees_the_first_context_len_positions_only(reference):
 def test_a_fork_starts_equal_and_grows_on_its_own(reference):
     reference.fork("B", "R2")
     key, value = some(2, 1, NUM_KV_HEADS, HEAD_DIM, seed=9)
-    reference.append("R2", 0, key, value)
+    reference.append("R2", 0, 3, key, value)
     assert torch.equal(reference.keys("R2", 0)[:3], reference.keys("B", 0))
     assert (len(reference.keys("R2", 0)), len(reference.keys("B", 0))) == (4, 3)
     assert len(reference.values("B", 0)) == 3

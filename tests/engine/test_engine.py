@@ -269,6 +269,18 @@ def test_a_request_named_twice_is_processed_once(engine):
     assert len(engine.attention["B"]) == 6 * 3
 
 
+def test_an_execution_that_died_midway_can_be_repeated(engine, model, monkeypatch):
+    """The reference must not keep what the first try gave it."""
+    engine.admit("B", "ROMEO:")
+    with monkeypatch.context() as broken:
+        broken.setattr(model.layers[1], "forward", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            engine.execute("B")
+    engine.execute("B")
+    assert [len(engine.reference.keys("B", layer)) for layer in range(3)] == [6, 6, 6]
+    assert max((r.paged.out - r.dense.out).abs().max() for r in engine.attention["B"]) < 1e-5
+
+
 def test_a_position_past_the_models_context_is_refused_by_name_and_the_last_one_is_not():
     torch.manual_seed(0)
     model = CharGPT(ModelConfig(num_layers=1, channels=32, head_dim=8, context=8))
