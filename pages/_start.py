@@ -9,8 +9,6 @@ from pagedkv.lessons import LESSONS
 from pagedkv.terms import TERMS
 from pages._view import leave
 
-CLASS_MINUTES = 50
-
 INTRODUCTION = """
 A language model keeps a key and a value of every position it has processed: the KV cache. Here you
 watch an engine give that memory out in blocks, find every position again, share it, and take it
@@ -46,12 +44,12 @@ def show_start(pages: dict[str, StreamlitPage]) -> None:
 
 def show_lessons(pages: dict[str, StreamlitPage]) -> None:
     """One line per lesson: when in a class, which, and what to find out."""
-    st.subheader(f"{len(LESSONS)} lessons in a class of {CLASS_MINUTES} minutes", anchor=False)
-    starts = accumulate((lesson.minutes for lesson in LESSONS), initial=0)
+    *starts, minutes = accumulate((lesson.minutes for lesson in LESSONS), initial=0)
+    st.subheader(f"{len(LESSONS)} lessons in a class of {minutes} minutes", anchor=False)
     with st.container(key="lessons", gap="xsmall"):
-        for number, (lesson, start) in enumerate(zip(LESSONS, starts, strict=False), start=1):
+        for number, (lesson, start) in enumerate(zip(LESSONS, starts, strict=True), start=1):
             with st.container(horizontal=True, vertical_alignment="center"):
                 link = f"**{number}. {lesson.title}**"
                 st.page_link(pages[lesson.slug], label=link, width=220)
-                st.markdown(f"0:{start:02d} · {lesson.minutes} min", width=110)
+                st.markdown(f"{start // 60}:{start % 60:02d} · {lesson.minutes} min", width=110)
                 st.markdown(lesson.question, width="stretch")

@@ -44,7 +44,7 @@ class Lesson:
     """One lesson: found by listing this folder, shown in ``order``.
 
     ``question`` is what to watch for, ``takeaway`` what to remember, ``minutes`` its share of a
-    50-minute class. ``figure`` is the article's figure, or None. ``script`` drives the recorder.
+    class. ``figure`` is the article's figure, or None. ``script`` drives the recorder.
     ``presets`` are offered beside the settings.
     """
 

@@ -6,11 +6,12 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
+from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson, in_order
 from pagedkv.player.words import SENTENCES
 from pagedkv.settings import Settings
 from pagedkv.terms import find_term
@@ -21,13 +22,13 @@ NEW_LESSON = '''"""A lesson from elsewhere."""
 from pagedkv.lessons.base import Lesson
 
 LESSON = Lesson(
-    slug="one-more", order=4, figure=None, title="One more", question="?", takeaway="!", minutes=1,
+    slug="one-more", order=99, figure=None, title="One more", question="?", takeaway="!", minutes=1,
     in_engines_today=(), frames={}, script=lambda stage: None,
 )
 '''
 
 
-def test_the_seven_lessons_stand_in_the_articles_order():
+def test_the_lessons_stand_in_the_articles_order():
     assert [(lesson.slug, lesson.figure) for lesson in LESSONS] == [
         ("reserve-or-allocate", 1),
         ("block-table", 2),
@@ -39,8 +40,13 @@ def test_the_seven_lessons_stand_in_the_articles_order():
     ]
 
 
-def test_orders_are_unique():
-    assert len({lesson.order for lesson in LESSONS}) == len(LESSONS)
+@pytest.mark.parametrize("shared", ["order", "slug"])
+def test_a_lesson_with_the_order_or_slug_of_another_is_refused(shared):
+    taken = getattr(LESSONS[3], shared)
+    newcomer = replace(LESSONS[0], **{"order": 99, "slug": "one-more", shared: taken}, title="New")
+    with pytest.raises(ValueError, match=f"^{shared} ") as refused:
+        in_order([*LESSONS, newcomer])
+    assert all(name in str(refused.value) for name in (LESSONS[3].title, "New", repr(taken)))
 
 
 def test_the_minutes_fill_a_class_of_50_minutes():
@@ -101,5 +107,4 @@ def test_adding_a_lesson_is_adding_one_file(tmp_path):
     command = [sys.executable, "-m", "pagedkv", "lessons", "--json"]
     listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     slugs = [lesson["slug"] for lesson in json.loads(listed.stdout)]
-    assert "one-more" in slugs
-    assert len(slugs) == len(LESSONS) + 1
+    assert slugs == [*(lesson.slug for lesson in LESSONS), "one-more"]

@@ -1,5 +1,8 @@
 """The start page: the course at a glance."""
 
+from dataclasses import replace
+
+import pytest
 from app_pages import Open
 
 from pagedkv.lessons import LESSONS
@@ -25,5 +28,16 @@ def test_it_says_that_real_models_use_longer_pieces_than_characters(open_page: O
     assert "One character is one token here" in text
 
 
-def test_the_lessons_fit_a_class_of_fifty_minutes() -> None:
-    assert sum(lesson.minutes for lesson in LESSONS) <= 50
+def test_it_says_how_long_all_lessons_take_together(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longer = (replace(LESSONS[0], minutes=LESSONS[0].minutes + 60), *LESSONS[1:])
+    monkeypatch.setattr("pages._start.LESSONS", longer)
+    app = open_page("")
+    minutes = sum(lesson.minutes for lesson in longer)
+    assert f"{len(LESSONS)} lessons in a class of {minutes} minutes" in [
+        heading.value for heading in app.subheader
+    ]
+    assert f"1:{LESSONS[0].minutes:02d} · {LESSONS[1].minutes} min" in [
+        markdown.value for markdown in app.markdown
+    ]
