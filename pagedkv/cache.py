@@ -143,13 +143,8 @@ class PagedKVCache:
 
         Requests come in the order given, and positions in their own.
         """
-        rows = []
-        tables = {}
-        for name in names:
-            tables[name] = self.manager.block_table(name)
-            for position in range(self.num_stored(name), self.manager.num_tokens(name)):
-                slot = self.manager.locate(name, position).flat_slot
-                rows.append(Row(name, position, slot))
+        tables = {name: self.manager.block_table(name) for name in names}
+        rows = [row for name in tables for row in self._pending_rows(name)]
         return make_batch(rows, tables, self.config.block_size, self.device)
 
     def write(self, layer: int, batch: Batch, key: torch.Tensor, value: torch.Tensor) -> None:
@@ -170,15 +165,34 @@ class PagedKVCache:
         )
         return Attended(out, weights)
 
-    def commit(self, batch: Batch) -> None:
-        """Declare the rows stored, once every layer has written its K and V."""
+    def commit(self, batch: Batch, *, attended: bool = False) -> None:
+        """Declare the rows stored, once every layer has written its K and V.
+
+        ``attended`` says that their queries have attended too, in every layer. Raises ValueError
+        unless each request's rows are the next ones that it has to store; nothing changes then.
+        """
+        own = {name: [batch.rows[i] for i in batch.rows_of(name)] for name in batch.requests}
+        for name, rows in own.items():
+            pending = self._pending_rows(name)
+            if rows != pending[: len(rows)]:
+                raise ValueError(
+                    f"batch must hold the next of the {len(pending)} rows that {name!r} has to "
+                    f"store, from position {self.num_stored(name)} on; got {rows[0]} to {rows[-1]}"
+                )
         with self._outbox.until_done():
-            for name in batch.requests:
-                rows = [batch.rows[i] for i in batch.rows_of(name)]
+            for name, rows in own.items():
                 self._num_stored[name] = rows[-1].context_len
                 slots = tuple(row.slot for row in rows)
                 self._outbox.put(SlotsWritten(name, slots, tuple(row.position for row in rows)))
-                self._outbox.put(AttentionComputed(name, len(rows), rows[-1].context_len))
+                if attended:
+                    self._outbox.put(AttentionComputed(name, len(rows), rows[-1].context_len))
+
+    def _pending_rows(self, name: str) -> list[Row]:
+        """A request's allocated positions that are not stored, in order."""
+        return [
+            Row(name, position, self.manager.locate(name, position).flat_slot)
+            for position in range(self.num_stored(name), self.manager.num_tokens(name))
+        ]
 
     def _copy_blocks(self, name: str, copies: Sequence[tuple[int, int]], first: int) -> None:
         """Copy K and V of whole blocks, every layer in one call; ``first`` is the next position."""

@@ -2,10 +2,12 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 
+from pagedkv.batch import Batch, Row
 from pagedkv.block_manager import OutOfBlocks
 from pagedkv.cache import CacheConfig, NotStoredError, PagedKVCache
 from pagedkv.events import AttentionComputed, BlockCopied, Event, SlotsWritten
@@ -306,13 +308,79 @@ def test_what_happened_is_announced_with_slots_and_positions():
     twin.cache.append("R1")
     twin.store("R1")
     stored = [e for e in events if isinstance(e, SlotsWritten | BlockCopied | AttentionComputed)]
-    assert stored == [
+    assert stored == [  # nobody attended
         SlotsWritten("R1", (0, 1, 2, 3, 4, 5), (0, 1, 2, 3, 4, 5)),
-        AttentionComputed("R1", 6, 6),
         BlockCopied("R1", 1, 2, (4, 5)),
         SlotsWritten("R1", (10,), (6,)),
-        AttentionComputed("R1", 1, 7),
     ]
+
+
+def batch_stored_already(twin: Twin) -> Batch:
+    batch = twin.cache.pending_batch(["B"])
+    twin.store("B")
+    twin.cache.append("B")
+    twin.store("B")
+    return batch
+
+
+def batch_of_a_request_that_is_gone(twin: Twin) -> Batch:
+    batch = twin.cache.pending_batch(["B"])
+    twin.free("B")
+    return batch
+
+
+def batch_of_another_request_of_that_name(twin: Twin) -> Batch:
+    batch = twin.cache.pending_batch(["B"])
+    twin.free("B")
+    twin.cache.admit("C", 1)
+    twin.cache.admit("B", 6)
+    return batch
+
+
+def batch_that_begins_too_late(twin: Twin) -> Batch:
+    batch = twin.cache.pending_batch(["B"])
+    return replace(batch, rows=batch.rows[1:])
+
+
+def batch_with_a_position_too_many(twin: Twin) -> Batch:
+    batch = twin.cache.pending_batch(["B"])
+    return replace(batch, rows=(*batch.rows, Row("B", 6, 6)))
+
+
+@pytest.mark.parametrize(
+    "make_batch",
+    [
+        batch_stored_already,
+        batch_of_a_request_that_is_gone,
+        batch_of_another_request_of_that_name,
+        batch_that_begins_too_late,
+        batch_with_a_position_too_many,
+    ],
+)
+def test_only_rows_that_are_next_to_be_stored_can_be_committed(twin, make_batch):
+    twin.cache.admit("B", 6)
+    batch = make_batch(twin)
+    before = frozen(twin.cache)
+    with pytest.raises(ValueError, match="B"):
+        twin.cache.commit(batch)
+    assert frozen(twin.cache) == before
+
+
+def test_one_bad_request_in_a_batch_leaves_all_the_others_unstored(twin):
+    twin.cache.admit("B", 6)
+    twin.cache.admit("C", 5)
+    batch = twin.cache.pending_batch(["B", "C"])
+    twin.free("C")
+    with pytest.raises(ValueError, match="got 'C'"):
+        twin.cache.commit(batch)
+    assert twin.cache.num_stored("B") == 0
+
+
+def test_the_first_part_of_what_waits_may_be_committed_alone(twin):
+    twin.cache.admit("B", 6)
+    batch = twin.cache.pending_batch(["B"])
+    twin.cache.commit(replace(batch, rows=batch.rows[:4]))
+    assert twin.cache.num_stored("B") == 4
 
 
 def test_a_listener_finds_tables_counts_and_bytes_as_the_command_leaves_them():
