@@ -9,9 +9,9 @@ import streamlit as st
 from pagedkv.lessons.base import Lesson
 from pagedkv.player import player_data
 from pagedkv.recorder import record
+from pagedkv.run_store import OnProgress, Progress, RunStore
 from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
-from pagedkv.trace_store import OnProgress, Progress, TraceStore
 
 MAX_RUNS = 128  # about 0.1 MB each at the defaults, 2 MB in the largest corner of the ranges
 SECONDS_WITHOUT_PROGRESS = 0.5
@@ -37,9 +37,9 @@ class LessonRun:
 
 
 @st.cache_resource(show_spinner=False)
-def run_store() -> TraceStore[LessonRun]:
+def run_store() -> RunStore[LessonRun]:
     """The one store of this server; every session shares it."""
-    return TraceStore(_run_lesson, max_entries=MAX_RUNS)
+    return RunStore(_run_lesson, max_entries=MAX_RUNS)
 
 
 def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> LessonRun:

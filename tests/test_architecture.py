@@ -34,7 +34,7 @@ ABOVE_TRACE = (
     "pagedkv.lessons",
     "pagedkv.player",
     "pagedkv.figures",
-    "pagedkv.trace_store",
+    "pagedkv.run_store",
     "pagedkv.terms",
     "pagedkv.__main__",
 )

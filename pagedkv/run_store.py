@@ -1,10 +1,10 @@
 """Lesson runs by settings: each made once, however many learners ask for it at the same moment.
 
-One worker thread makes them, one after another. Triton's interpreter keeps its place in the grid in
-module state, so two runs side by side would write into each other's slots; and two Python threads
-would not be faster than one. A run for which nobody waits any more is stopped.
+One worker thread makes them, one after another: a run is nearly all Python, so two side by side
+would share one core's worth of it and both be late. In turn, each shows steady progress, first come
+first served. A run for which nobody waits any more is stopped.
 
-The store knows nothing of traces: what ``make`` returns is kept as it is.
+What ``make`` returns is kept as it is; the store never looks into it.
 """
 
 from collections import OrderedDict
@@ -59,7 +59,7 @@ class Run(Generic[Made]):
         self.progress = Progress(frames, title)
 
 
-class TraceStore(Generic[Made]):
+class RunStore(Generic[Made]):
     """At most ``max_entries`` lesson runs, the least recently used given up first.
 
     ``make(lesson, settings, on_progress)`` is called in the worker thread alone. Runs that failed
@@ -75,7 +75,7 @@ class TraceStore(Generic[Made]):
         self._kept: OrderedDict[Key, Made] = OrderedDict()
         self._on_the_way: dict[Key, Run[Made]] = {}
         self._lock = Lock()
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="trace")
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="run")
 
     def __len__(self) -> int:
         """How many finished runs are kept."""

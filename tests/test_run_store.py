@@ -6,8 +6,8 @@ from threading import Event, Thread
 import pytest
 
 from pagedkv.lessons.base import Lesson
+from pagedkv.run_store import Abandoned, OnProgress, Progress, RunStore
 from pagedkv.settings import Settings
-from pagedkv.trace_store import Abandoned, OnProgress, Progress, TraceStore
 
 PATIENCE = 10.0  # seconds; only ever reached by a test that fails
 
@@ -71,7 +71,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def test_thirty_learners_who_ask_at_once_cause_one_computation(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     got: list[str] = []
     threads = in_threads(30, lambda: got.append(store.get(lesson(), Settings(block_size=5))))
     assert workshop.begun.wait(PATIENCE)
@@ -83,7 +83,7 @@ def test_thirty_learners_who_ask_at_once_cause_one_computation(workshop: Worksho
 
 
 def test_a_finished_run_is_found_without_computing_again(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     workshop.go_on.set()
     made = store.get(lesson(), Settings())
     assert store.get(lesson(), Settings()) is made
@@ -91,7 +91,7 @@ def test_a_finished_run_is_found_without_computing_again(workshop: Workshop) -> 
 
 
 def test_joining_a_run_that_has_just_ended_does_not_start_another(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     workshop.go_on.set()
     store.get(lesson(), Settings())
     with store.waiting_for(lesson(), Settings()) as run:
@@ -101,7 +101,7 @@ def test_joining_a_run_that_has_just_ended_does_not_start_another(workshop: Work
 
 
 def test_every_waiter_sees_the_progress(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     with (
         store.waiting_for(lesson(), Settings()) as mine,
         store.waiting_for(lesson(), Settings()) as theirs,
@@ -115,7 +115,7 @@ def test_every_waiter_sees_the_progress(workshop: Workshop) -> None:
 
 
 def test_a_run_for_which_nobody_waits_any_more_is_stopped_and_not_kept(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     with store.waiting_for(lesson(), Settings()):
         assert workshop.begun.wait(PATIENCE)
     workshop.go_on.set()
@@ -124,7 +124,7 @@ def test_a_run_for_which_nobody_waits_any_more_is_stopped_and_not_kept(workshop:
 
 
 def test_a_run_goes_on_while_one_learner_still_waits(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     with store.waiting_for(lesson(), Settings()) as run:
         with store.waiting_for(lesson(), Settings()):
             assert workshop.begun.wait(PATIENCE)
@@ -134,7 +134,7 @@ def test_a_run_goes_on_while_one_learner_still_waits(workshop: Workshop) -> None
 
 
 def test_who_asks_after_a_run_was_abandoned_gets_a_new_one(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     with store.waiting_for(lesson(), Settings()):
         assert workshop.begun.wait(PATIENCE)
     with store.waiting_for(lesson(), Settings()) as run:
@@ -144,7 +144,7 @@ def test_who_asks_after_a_run_was_abandoned_gets_a_new_one(workshop: Workshop) -
 
 
 def test_a_queued_run_that_was_abandoned_is_never_begun(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     with store.waiting_for(lesson(), Settings()) as first:
         assert workshop.begun.wait(PATIENCE)
         with store.waiting_for(lesson(), Settings(block_size=9)):
@@ -164,14 +164,14 @@ def test_a_failed_run_is_told_to_every_waiter_and_tried_again_by_the_next() -> N
             raise RuntimeError("out of chalk")
         return "made"
 
-    store = TraceStore(make, max_entries=4)
+    store = RunStore(make, max_entries=4)
     with pytest.raises(RuntimeError, match="out of chalk"):
         store.get(lesson(), Settings())
     assert store.get(lesson(), Settings()) == "made"
 
 
 def test_the_least_recently_used_run_is_given_up_first(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=2)
+    store = RunStore(workshop.make, max_entries=2)
     workshop.go_on.set()
     for block_size in (1, 2, 1, 3, 1, 2):
         store.get(lesson(), Settings(block_size=block_size))
@@ -180,11 +180,11 @@ def test_the_least_recently_used_run_is_given_up_first(workshop: Workshop) -> No
 
 
 def test_two_lessons_with_the_same_settings_are_two_runs(workshop: Workshop) -> None:
-    store = TraceStore(workshop.make, max_entries=4)
+    store = RunStore(workshop.make, max_entries=4)
     workshop.go_on.set()
     assert store.get(lesson("growth"), Settings()) != store.get(lesson("freeing"), Settings())
 
 
 def test_a_store_without_room_for_one_run_is_refused(workshop: Workshop) -> None:
     with pytest.raises(ValueError, match="max_entries must be a whole number of at least 1"):
-        TraceStore(workshop.make, max_entries=0)
+        RunStore(workshop.make, max_entries=0)
