@@ -38,7 +38,8 @@ class AttentionRecord:
     """One query of one layer, attended twice: by the kernel, and by the dense reference.
 
     ``query`` [num_heads, head_dim]; ``out`` alike; ``weights`` [num_heads, context_len]. All on the
-    CPU: float32 from the kernel, float64 from the reference.
+    CPU: float32 from the kernel, float64 from the reference. ``block_table`` is the request's, and
+    ``blocks_in_use`` are all requests', at that moment.
     """
 
     request: str
@@ -47,6 +48,8 @@ class AttentionRecord:
     query: torch.Tensor
     paged: Attended
     dense: DenseResult
+    block_table: tuple[int, ...]
+    blocks_in_use: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -159,7 +162,7 @@ class Engine:
                 rows = list(batch.rows_of(name))
                 first = batch.rows[rows[0]].position
                 self.reference.append(name, layer, first, key[rows], value[rows])
-            records.extend(self._check(layer, batch, query, attended))
+            records.extend(self._records(layer, batch, query, attended))
 
         with self._outbox.until_done():
             logits = execute(self.model, self.cache, inputs, observe)
@@ -215,15 +218,27 @@ class Engine:
                 f"{name!r} cannot have {num_tokens} positions; the model's context has {context}"
             )
 
-    def _check(
+    def _records(
         self, layer: int, batch: Batch, query: torch.Tensor, attended: Attended
     ) -> list[AttentionRecord]:
         """Put the dense result beside the kernel's, row by row."""
+        manager = self.cache.manager
+        tables = {name: manager.block_table(name) for name in batch.requests}
+        in_use = tuple(b for b in range(manager.num_blocks) if manager.ref_count(b) > 0)
         records = []
         for i, row in enumerate(batch.rows):
             own = Attended(attended.out[i].cpu(), attended.weights[i, :, : row.context_len].cpu())
             dense = self.reference.attend(row.request, layer, query[i], row.context_len)
             records.append(
-                AttentionRecord(row.request, row.position, layer, query[i].cpu(), own, dense)
+                AttentionRecord(
+                    request=row.request,
+                    position=row.position,
+                    layer=layer,
+                    query=query[i].cpu(),
+                    paged=own,
+                    dense=dense,
+                    block_table=tables[row.request],
+                    blocks_in_use=in_use,
+                )
             )
         return records

@@ -58,18 +58,15 @@ def look_up(engine: Engine, name: str) -> tuple[LookupView, ...]:
 def attention_views(engine: Engine, names: Iterable[str]) -> tuple[AttentionView, ...]:
     """These requests' last execution: a view per request, layer and query position."""
     return tuple(
-        _attention_view(engine, record)
+        _attention_view(record, engine.cache.config.block_size)
         for name in names
         for record in engine.attention.get(name, ())
     )
 
 
-def _attention_view(engine: Engine, record: AttentionRecord) -> AttentionView:
-    manager = engine.cache.manager
-    table = manager.block_table(record.request)
-    block_size = engine.cache.config.block_size
+def _attention_view(record: AttentionRecord, block_size: int) -> AttentionView:
+    table = record.block_table
     context_len = record.position + 1
-    blocks_in_use = (b for b in range(manager.num_blocks) if manager.ref_count(b) > 0)
     return AttentionView(
         request=record.request,
         query_position=record.position,
@@ -86,7 +83,7 @@ def _attention_view(engine: Engine, record: AttentionRecord) -> AttentionView:
         positions_per_block=tuple(
             min(block_size, context_len - start) for start in range(0, context_len, block_size)
         ),
-        skipped_blocks=tuple(b for b in blocks_in_use if b not in table),
+        skipped_blocks=tuple(b for b in record.blocks_in_use if b not in table),
         skipped_slots=len(table) * block_size - context_len,
     )
 
