@@ -1,5 +1,6 @@
 """The engine at one moment as frozen views: what the board shows, and the sums under it."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from pagedkv.engine import Engine
@@ -25,7 +26,7 @@ def take_snapshot(
         waiting=tuple(waiting),
         blocks=blocks,
         free_blocks=engine.cache.manager.free_blocks,
-        totals=_totals(requests, blocks),
+        totals=_totals(engine, requests, blocks),
     )
 
 
@@ -83,18 +84,18 @@ def _unowned_slot(history: SlotHistory, slot: int) -> SlotView:
     return SlotView("stale", (), content.position, content.token, False)
 
 
-def _totals(requests: Sequence[RequestView], blocks: Sequence[BlockView]) -> Totals:
-    slots = [slot for block in blocks for slot in block.slots]
-    stored = sum(slot.state == "stored" for slot in slots)
-    empty = sum(slot.state == "empty" for slot in slots)
+def _totals(engine: Engine, requests: Sequence[RequestView], blocks: Sequence[BlockView]) -> Totals:
+    """Count each from where it is kept, none from the others: the ledger's sums can fail."""
+    config = engine.cache.config
+    slots = Counter(slot.state for block in blocks for slot in block.slots)
     in_use = sum(block.ref_count > 0 for block in blocks)
     return Totals(
-        capacity_slots=len(slots),
-        allocated_slots=stored + empty,
-        stored_slots=stored,
-        empty_slots=empty,
-        free_slots=len(slots) - stored - empty,
+        capacity_slots=config.num_blocks * config.block_size,
+        allocated_slots=in_use * config.block_size,
+        stored_slots=slots["stored"],
+        empty_slots=slots["empty"],
+        free_slots=slots["free"] + slots["stale"],
         blocks_in_use=in_use,
-        free_blocks=len(blocks) - in_use,
+        free_blocks=engine.cache.manager.num_free_blocks,
         table_entries=sum(len(request.block_table) for request in requests),
     )
