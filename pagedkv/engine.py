@@ -20,6 +20,10 @@ from pagedkv.model import tokenizer
 from pagedkv.model.gpt import CharGPT
 from pagedkv.outbox import Outbox
 
+# How many inputs one execution may process, all requests together: a condition of its own, beside
+# memory. vLLM's max_num_batched_tokens is in the thousands; this much never binds two prompts.
+TOKEN_BUDGET = 128
+
 
 class NothingPendingError(ValueError):
     """A request was asked to go on, but no output has been selected for it."""
@@ -64,8 +68,9 @@ class _Request:
 class Engine:
     """A model, a pool, and the requests between them; every attention is checked as it happens.
 
-    ``attention`` holds, for each request alive, the records of its last execution. ``on_event``
-    hears of a command after it is done; if it raises, the command stands.
+    ``attention`` holds, for each request alive, the records of its last execution.
+    ``token_budget`` is the most inputs that one execution may process. ``on_event`` hears of a
+    command after it is done; if it raises, the command stands.
     """
 
     def __init__(
@@ -75,10 +80,13 @@ class Engine:
         block_size: int,
         num_blocks: int,
         free_order: tuple[int, ...] | None = None,
+        token_budget: int = TOKEN_BUDGET,
         on_event: Listener = ignore,
     ) -> None:
+        require_whole_number("token_budget", token_budget, least=1)
         config = model.config
         self.model = model
+        self.token_budget = token_budget
         self._outbox = Outbox(on_event)
         self.cache = PagedKVCache(
             CacheConfig(
@@ -143,11 +151,17 @@ class Engine:
         """Run the model once over everything these requests have allocated but not stored.
 
         Raises ValueError if there is no name, or one whose request is unknown or has all its
-        positions stored; nothing is written then.
+        positions stored, or if they have more inputs than the token budget; nothing is written
+        then.
         """
         inputs = {
             name: self._request(name).token_ids[self.cache.num_stored(name) :] for name in names
         }
+        num_inputs = sum(map(len, inputs.values()))
+        if num_inputs > self.token_budget:
+            raise ValueError(
+                f"an execution takes {self.token_budget} inputs at most, got {num_inputs}"
+            )
         records: list[AttentionRecord] = []
 
         def observe(

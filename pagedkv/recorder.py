@@ -45,10 +45,6 @@ if TYPE_CHECKING:  # lessons import the recorder; it only names their types
 
 OnProgress = Callable[[int, str], None]
 
-# How many inputs one execution may process, all requests together: a condition of its own, beside
-# memory. vLLM's max_num_batched_tokens is in the thousands; this much never binds two prompts.
-TOKEN_BUDGET = 128
-
 
 def record(
     lesson: "Lesson",
@@ -179,7 +175,7 @@ class Recorder:
         """Run the model once over everything these requests have allocated but not stored."""
         inputs = tuple(self._input_count(name) for name in names)
         total = sum(count.num_tokens for count in inputs)
-        self._since.execution = ExecutionView(inputs, total, TOKEN_BUDGET)
+        self._since.execution = ExecutionView(inputs, total, self.engine.token_budget)
         self.engine.execute(*names)
         self._since.attention += attention_views(self.engine, names)
 

@@ -281,6 +281,35 @@ def test_an_execution_that_died_midway_can_be_repeated(engine, model, monkeypatc
     assert max((r.paged.out - r.dense.out).abs().max() for r in engine.attention["B"]) < 1e-5
 
 
+def test_an_execution_over_the_token_budget_is_refused_and_one_that_fills_it_is_not(model):
+    engine = Engine(model, block_size=4, num_blocks=6, token_budget=7)
+    started(engine)
+    engine.admit("C", "JULIET")
+    engine.admit("D", "No")
+    before = what_is(engine)
+    with pytest.raises(ValueError, match="an execution takes 7 inputs at most, got 8"):
+        engine.execute("C", "D")
+    assert what_is(engine) == before
+    engine.select("B")
+    engine.append("B")
+    engine.execute("B", "C")
+    assert [engine.cache.num_stored(name) for name in ("B", "C", "D")] == [7, 6, 0]
+
+
+def test_two_of_the_longest_prompts_fit_into_the_usual_budget(model):
+    engine = Engine(model, block_size=32, num_blocks=5)
+    for name in ("B", "C"):
+        engine.admit(name, "a" * 64)
+    engine.execute("B", "C")
+    assert engine.token_budget == 128
+
+
+@pytest.mark.parametrize("token_budget", [0, -1, 1.5, True, None])
+def test_a_token_budget_is_a_whole_number_of_at_least_1(model, token_budget):
+    with pytest.raises(ValueError, match="token_budget must be a whole number of at least 1"):
+        Engine(model, block_size=4, num_blocks=6, token_budget=token_budget)
+
+
 def test_a_position_past_the_models_context_is_refused_by_name_and_the_last_one_is_not():
     torch.manual_seed(0)
     model = CharGPT(ModelConfig(num_layers=1, channels=32, head_dim=8, context=8))
