@@ -1,9 +1,13 @@
 """What holds for every test: where the project is, and that none is passed over."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from playwright.sync_api import Browser
+
+from tests.chromium import chromium
 
 # The interpreter works on tiny tensors: threads cost more than they bring, and workers share the
 # cores already (the grid of lessons: 140 s of CPU instead of 444 on two cores).
@@ -16,6 +20,13 @@ PROJECT = Path(__file__).resolve().parent.parent
 def project() -> Path:
     """The project's folder."""
     return PROJECT
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this worker, for Playwright runs once in a process."""
+    with chromium() as running:
+        yield running
 
 
 @pytest.hookimpl(trylast=True)

@@ -38,7 +38,7 @@
  */
 
 import { arrange, makeParts } from "./screen/arrangement.js";
-import { carryOver, followFrame, newChoice } from "./screen/choice.js";
+import { carryOver, change, followFrame, newChoice } from "./screen/choice.js";
 import { drawControls, drawPlayState, makeControls } from "./screen/controls.js";
 import { el, setAttr } from "./screen/dom.js";
 import { light, markChosen } from "./screen/highlight.js";
@@ -137,17 +137,17 @@ class Player {
   }
 
   /** Take over a choice (request, layer, head, slot, look-up) and redraw what shows it. */
-  select(change) {
+  select(changes) {
     const { stage } = this;
     const { attention, evidence, slotValues } = stage.parts;
-    Object.assign(this.choice, change);
+    change(this.choice, changes);
     const focused = this.shell.getRootNode().activeElement;
     const place = focused?.closest?.(".panel, .attention");
     attention.draw(stage.frame);
     evidence.draw(stage.frame);
     slotValues.draw();
-    if (change.slot) light(stage, { slot: change.slot });
-    if (change.lookup) markChosen(stage);
+    if (changes.slot) light(stage, { slot: changes.slot });
+    if (changes.lookup) markChosen(stage);
     if (place && focused.dataset.focus)
       place.querySelector(`[data-focus="${focused.dataset.focus}"]`)?.focus();
   }

@@ -13,7 +13,7 @@ from tests.bench.machine import machine
 from tests.bench.measured import HEAD, Measured, as_row
 from tests.bench.screen import measure_screen, measure_start
 from tests.browser.browser_server import running_server
-from tests.browser.browser_tools import chromium
+from tests.chromium import chromium
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE = 300_000  # milliseconds; a slow machine is to be measured too

@@ -1,44 +1,19 @@
 """Going through the course in Chromium: what a learner sees, presses and drags."""
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 from pagedkv.lessons import LESSONS
 
 PATIENCE = 30_000  # milliseconds for what a busy machine may take; no test measures time
 
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 expect.set_options(timeout=PATIENCE)
 
 EVERY_LESSON = pytest.mark.parametrize("slug", [lesson.slug for lesson in LESSONS])
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Chromium without a window: the one that is named, or the machine's, or Playwright's own."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
-            args=CHROMIUM_ARGS,
-        )
-        yield browser
-        browser.close()
 
 
 class LessonPage:

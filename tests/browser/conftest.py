@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser_server import running_server
-from browser_tools import LessonPage, Open, chromium
+from browser_tools import LessonPage, Open
 from playwright.sync_api import Browser, BrowserContext
 
 
@@ -21,13 +21,6 @@ def fresh_server(project: Path, tmp_path: Path) -> Iterator[str]:
     """The address of a server that nobody has asked for anything yet."""
     with running_server(project, tmp_path / "log.txt") as address:
         yield address
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One browser for the tests of this worker; each test has windows of its own."""
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture

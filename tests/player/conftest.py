@@ -1,24 +1,13 @@
 """One headless Chromium for the player's tests, and a page that holds nothing but the player."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from pagedkv.player import player_css, player_js
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Player</title>
@@ -44,16 +33,6 @@ window.options = {{
 }};
 window.player = mountPlayer(window.root, {data}, window.options);
 </script></body></html>"""
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=ARGUMENTS
-        )
-        yield browser
-        browser.close()
 
 
 class PlayerPage:
@@ -91,9 +70,9 @@ def as_script(data: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def player(chromium: Browser) -> Iterator[PlayerPage]:
+def player(browser: Browser) -> Iterator[PlayerPage]:
     """A fresh page at 1280 × 800; the test fails if the page met an error."""
-    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
     holder = PlayerPage(page)
     yield holder
     page.close()

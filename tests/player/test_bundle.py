@@ -168,7 +168,7 @@ def test_a_module_imports_what_it_calls_and_nothing_else(path) -> None:
     assert imported <= called
 
 
-def test_a_browser_can_load_the_files_as_they_are(chromium) -> None:
+def test_a_browser_can_load_the_files_as_they_are(browser) -> None:
     def answer(route) -> None:
         path = PLAYER / route.request.url.removeprefix("http://player.test/")
         kind = {".js": "text/javascript", ".css": "text/css"}.get(path.suffix)
@@ -177,7 +177,7 @@ def test_a_browser_can_load_the_files_as_they_are(chromium) -> None:
         else:
             route.fulfill(body="<!doctype html><main></main>", content_type="text/html")
 
-    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.route("http://player.test/**", answer)

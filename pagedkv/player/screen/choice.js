@@ -3,15 +3,25 @@
 import { chosenLookup } from "./lookup.js";
 
 export function newChoice() {
-  return { request: null, layer: 0, head: 0, slot: null, lookup: null };
+  return { request: null, layer: 0, head: 0, isHeadChosen: false, slot: null, lookup: null };
 }
 
-/** In another lesson places mean nothing; layer and head stay as far as its model has them. */
+/** Take over a change that the learner made. */
+export function change(choice, changes) {
+  Object.assign(choice, changes);
+  if ("layer" in changes || "head" in changes) choice.isHeadChosen = true;
+}
+
+/**
+ * In another lesson places mean nothing. Layer and head stay as far as its model has them if the
+ * learner chose them; else they are those that show most in that lesson.
+ */
 export function carryOver(choice, { heads }) {
   choice.lookup = null;
   choice.slot = null;
-  choice.layer = Math.min(choice.layer, Math.max(heads.layers - 1, 0));
-  choice.head = Math.min(choice.head, Math.max(heads.heads - 1, 0));
+  const { layer, head } = choice.isHeadChosen ? choice : heads.start;
+  choice.layer = Math.min(layer, Math.max(heads.layers - 1, 0));
+  choice.head = Math.min(head, Math.max(heads.heads - 1, 0));
 }
 
 /** Where a frame is about one slot or one weight, the learner's choice starts there. */
