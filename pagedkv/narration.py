@@ -67,7 +67,7 @@ def plural(noun: str, count: int) -> str:
 
 
 def ordinal(index: int) -> str:
-    """The place of a zero-based index in words, up to the thirty-second.
+    """The place of a zero-based index in words, up to the thirty-ninth.
 
     >>> ordinal(2), ordinal(20), ordinal(31)
     ('third', 'twenty-first', 'thirty-second')

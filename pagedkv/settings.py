@@ -23,8 +23,8 @@ class SettingsError(ValueError):
 class Settings:
     """One choice of the numbers that a lesson runs with.
 
-    ``block_size`` in slots, ``capacity`` and ``prompt_length`` in positions. ``seed`` matters only
-    where something is sampled. Raises ``SettingsError`` for anything out of ``RANGES``.
+    ``block_size`` in slots, ``capacity`` and ``prompt_length`` in positions. No lesson
+    samples, so ``seed`` changes nothing yet. Raises ``SettingsError`` for what ``RANGES`` lacks.
     """
 
     block_size: int = 4

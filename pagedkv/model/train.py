@@ -29,7 +29,7 @@ from .weights import TrainingRecord, save_weights
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What decides the result of a training run."""
+    """What decides the result of a training run, beside the corpus and the model's sizes."""
 
     steps: int = 1_200
     seed: int = 0
@@ -37,7 +37,10 @@ class Recipe:
     window: int = 256  # characters a window: the whole context, so that every position is learnt
     learning_rate: float = 4e-3  # at its peak
     warmup: int = 100  # steps
+    final_rate: float = 0.01  # of the peak, reached in the last step
+    betas: tuple[float, float] = (0.9, 0.99)  # of AdamW
     weight_decay: float = 0.1
+    clip: float = 1.0  # the largest norm of a gradient
     validation_share: float = 0.05  # the corpus' last part, never trained on
 
 
@@ -100,7 +103,7 @@ def _learn(
     loss = _loss(model, windows)
     optimizer.zero_grad()
     torch.autograd.backward(loss)
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
     optimizer.step()
     return loss.item()
 
@@ -125,15 +128,16 @@ def _optimizer(model: CharGPT, recipe: Recipe) -> torch.optim.Optimizer:
         {"params": matrices, "weight_decay": recipe.weight_decay},
         {"params": gains, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.99))
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=recipe.betas)
 
 
 def _learning_rate(step: int, recipe: Recipe) -> float:
-    """Linear warm-up, then half a cosine down to a hundredth of the peak."""
+    """Linear warm-up, then half a cosine from the peak down to its ``final_rate``."""
     if step < recipe.warmup:
         return recipe.learning_rate * (step + 1) / recipe.warmup
     progress = (step - recipe.warmup) / max(1, recipe.steps - recipe.warmup)
-    return recipe.learning_rate * (0.01 + 0.99 * (1 + math.cos(math.pi * progress)) / 2)
+    cosine = (1 + math.cos(math.pi * progress)) / 2  # from 1 to 0
+    return recipe.learning_rate * (recipe.final_rate + (1 - recipe.final_rate) * cosine)
 
 
 def main(arguments: list[str] | None = None) -> None:
