@@ -1,15 +1,25 @@
 """A trace as text, a frame at a time: the lesson for those who cannot or need not see the board.
 
-The screen in words: caption, tables, blocks with their slots, waiting requests, the sums of the
-ledger, and how close attention came to the dense reference. Of the numbers that one can point at,
-weights of the last layer's first head stand here; those of other heads, and K and V, do not.
+The screen in words: caption, check and execution, tables, blocks with their slots, free blocks in
+the order in which they will be given, waiting requests, the sums of the ledger, and how close
+attention came to the dense reference. Of the numbers that one can point at, weights of the last
+layer's first head stand here; those of other heads, and K and V, do not.
 """
 
 from collections.abc import Iterator
 
 from pagedkv.trace.characters import visible
 from pagedkv.trace.errors import worst
-from pagedkv.trace.frame import AttentionView, Comparison, Frame, Trace, WhatIf, WorkedScore
+from pagedkv.trace.frame import (
+    AttentionView,
+    Check,
+    Comparison,
+    ExecutionView,
+    Frame,
+    Trace,
+    WhatIf,
+    WorkedScore,
+)
 from pagedkv.trace.state import BlockView, ContiguousView, RequestView, SlotView, Totals
 
 _RULE = "-" * 72
@@ -38,12 +48,18 @@ def _frame(frame: Frame, trace: Trace) -> Iterator[str]:
     yield frame.caption
     if frame.what_if:
         yield from _what_if(frame.what_if)
+    if frame.check:
+        yield _check(frame.check)
+    if frame.execution:
+        yield _execution(frame.execution)
     if frame.contiguous:
         yield from _contiguous(frame.contiguous)
     yield from map(_request, frame.state.requests)
     if frame.state.waiting:
         yield f"  waiting: {', '.join(frame.state.waiting)}"
     yield from map(_block, frame.state.blocks)
+    free = ", ".join(f"P{block_id}" for block_id in frame.state.free_blocks)
+    yield f"  free, next one first: {free or 'none'}"
     yield from _ledger(frame.state.totals, trace.settings.num_blocks)
     if frame.lookup:
         error = worst(e for v in frame.lookup for e in (v.max_abs_error_k, v.max_abs_error_v))
@@ -56,6 +72,26 @@ def _frame(frame: Frame, trace: Trace) -> Iterator[str]:
     if frame.comparison:
         yield from _comparison(frame.comparison)
     yield from _attention(frame.attention or ())
+
+
+def _check(check: Check) -> str:
+    last_block = f"room in its last block {check.empty_in_last_block}"
+    if check.copies:
+        last_block = f"shared blocks to copy {check.copies}"
+    return (
+        f"  check of {check.request}: inputs {check.num_inputs}, {last_block}, "
+        f"blocks needed {check.needed}, free {check.free}: "
+        f"{'fits' if check.fits else 'does not fit'}"
+    )
+
+
+def _execution(execution: ExecutionView) -> str:
+    inputs = " + ".join(f"{count.num_tokens} of {count.request}" for count in execution.inputs)
+    within = "within" if execution.num_tokens <= execution.token_budget else "over"
+    return (
+        f"  one execution: inputs {inputs} = {execution.num_tokens}, "
+        f"{within} the token budget {execution.token_budget}"
+    )
 
 
 def _request(request: RequestView) -> str:

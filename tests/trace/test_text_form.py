@@ -36,6 +36,25 @@ def test_every_frame_has_the_sums_of_its_ledger(trace):
         assert f"= {totals.allocated_slots} allocated" in part
 
 
+def test_every_frame_has_the_free_blocks_in_the_order_in_which_they_will_be_given(trace):
+    for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
+        free = ", ".join(f"P{block_id}" for block_id in frame.state.free_blocks) or "none"
+        assert f"\n  free, next one first: {free}\n" in part
+
+
+def test_a_check_and_an_execution_are_there_with_their_numbers(trace):
+    for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
+        assert ("  check of " in part) == (frame.check is not None)
+        assert ("  one execution: " in part) == (frame.execution is not None)
+        if check := frame.check:
+            answer = "fits" if check.fits else "does not fit"
+            assert f"blocks needed {check.needed}, free {check.free}: {answer}\n" in part
+        if execution := frame.execution:
+            inputs = " + ".join(f"{i.num_tokens} of {i.request}" for i in execution.inputs)
+            total, budget = execution.num_tokens, execution.token_budget
+            assert f"inputs {inputs} = {total}, within the token budget {budget}\n" in part
+
+
 def test_a_sum_that_does_not_hold_is_not_written_as_if_it_did(recorded):
     trace = recorded("growth")
     frame = trace.frames[0]
