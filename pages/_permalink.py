@@ -42,7 +42,9 @@ def nearest_step(step: int, num_frames: int) -> tuple[int, tuple[str, ...]]:
     if step < num_frames:
         return step, ()
     last = num_frames - 1
-    return last, (f"step is {step}, but the last frame here is {last}, so {last} is shown.",)
+    return last, (
+        f"step is {_written(step)}, but the last frame here is {last}, so {last} is shown.",
+    )
 
 
 def query_of(settings: Settings) -> dict[str, str]:
@@ -73,18 +75,22 @@ def _read_number(
         return default
     nearest = round(min(max(number, least), most))
     if len(given) > 1:
-        notices.append(f"{name} is given {len(given)} times; {nearest} is used.")
+        notices.append(f"{name} is given {len(given)} times; {_written(nearest)} is used.")
     elif number != nearest:
-        shown = f"{number:.6g}"
         notices.append(
-            f"{name} is {shown}, but must be a whole number{_bounds(least, most)}; "
-            f"{nearest} is used."
+            f"{name} is {_written(number)}, but must be a whole number{_bounds(least, most)}; "
+            f"{_written(nearest)} is used."
         )
     return nearest
 
 
 def _bounds(least: int, most: float) -> str:
     return f" of at least {least}" if most == math.inf else f" from {least} to {most:.0f}"
+
+
+def _written(number: float) -> str:
+    """Digits in full up to fifteen of them; a larger number as a power of ten."""
+    return f"{number:.15g}"
 
 
 def _as_number(text: str) -> float | None:

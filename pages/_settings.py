@@ -5,11 +5,12 @@ import streamlit as st
 from pagedkv.lessons.base import Lesson
 from pagedkv.settings import RANGES, Settings
 from pages._permalink import DEFAULTS
-from pages._view import choose, chosen
+from pages._view import choose, chosen, keep_choice
 
 
 def show_settings(lesson: Lesson) -> Settings:
     """Draw the row and return what is chosen."""
+    keep_choice()
     with st.container(key="settings", horizontal=True, vertical_alignment="center", gap="medium"):
         _slider("block_size", "Block size", "Slots in a block.")
         _slider(

@@ -55,14 +55,17 @@ def choose(settings: Settings) -> None:
         st.session_state[name] = getattr(settings, name)
 
 
-def chosen() -> Settings:
-    """The settings as they stand now.
+def keep_choice() -> None:
+    """Let sliders be as they were where the browser sent none. To be called before they are drawn.
 
-    A browser that has not drawn all sliders yet sends only some of them; the rest is as it was.
+    A browser that has not drawn all sliders yet sends only some of them.
     """
     before: Settings = st.session_state["settings"]
     for name in SETTING_NAMES:
         st.session_state.setdefault(name, getattr(before, name))
-    settings = Settings(**{name: st.session_state[name] for name in SETTING_NAMES})
-    st.session_state["settings"] = settings
-    return settings
+    st.session_state["settings"] = chosen()
+
+
+def chosen() -> Settings:
+    """The settings as they stand now, once ``keep_choice`` has run."""
+    return Settings(**{name: st.session_state[name] for name in SETTING_NAMES})

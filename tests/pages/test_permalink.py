@@ -86,6 +86,14 @@ def test_a_step_beyond_the_end_becomes_the_last_frame() -> None:
     assert notices == ("step is 8, but the last frame here is 7, so 7 is shown.",)
 
 
+@pytest.mark.parametrize("steps", [["1e300"], ["1e300", "1e300"], ["-1e300"], ["9" * 300]])
+def test_a_notice_stays_short_however_large_the_number(steps: list[str]) -> None:
+    asked = read_query({"step": steps})
+    notices = (*asked.notices, *nearest_step(asked.step, num_frames=8)[1])
+    assert notices
+    assert all(len(notice) < 100 for notice in notices)
+
+
 def test_a_link_leads_back_to_the_settings_it_was_made_from() -> None:
     settings = Settings(block_size=3, capacity=25, prompt_length=64, seed=7)
     query = {name: [value] for name, value in query_of(settings).items()}
