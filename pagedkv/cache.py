@@ -17,6 +17,7 @@ import kernels
 from pagedkv.batch import Batch, Row, make_batch
 from pagedkv.block_manager import AppendPlan, BlockManager
 from pagedkv.events import AttentionComputed, BlockCopied, Listener, SlotsWritten, ignore
+from pagedkv.layout import Location
 from pagedkv.outbox import Outbox
 
 
@@ -70,7 +71,7 @@ class PagedKVCache:
     ) -> None:
         self.config = config
         self._outbox = Outbox(on_event)
-        self.manager = BlockManager(
+        self._manager = BlockManager(
             config.num_blocks, config.block_size, free_order, on_event=self._outbox.put
         )
         self.device = torch.device(kernels.runtime()["device"])
@@ -94,7 +95,7 @@ class PagedKVCache:
         Raises ``OutOfBlocks`` where the pool has not enough free blocks; nothing changes then.
         """
         with self._outbox.until_done():
-            self.manager.admit(name, num_tokens)
+            self._manager.admit(name, num_tokens)
             self._num_stored[name] = 0
 
     def append(self, name: str, n: int = 1) -> AppendPlan:
@@ -102,9 +103,9 @@ class PagedKVCache:
 
         Raises ``OutOfBlocks`` where a needed block is not free; nothing changes then.
         """
-        first = self.manager.num_tokens(name)
+        first = self._manager.num_tokens(name)
         with self._outbox.until_done():
-            plan = self.manager.append(name, n)
+            plan = self._manager.append(name, n)
             if plan.copies:
                 self._copy_blocks(name, plan.copies, first)
         return plan
@@ -115,25 +116,25 @@ class PagedKVCache:
         Raises ``NotStoredError`` if the parent has positions without K and V: two requests would
         wait for the same write.
         """
-        num_tokens = self.manager.num_tokens(parent)
+        num_tokens = self._manager.num_tokens(parent)
         if self.num_stored(parent) != num_tokens:
             raise NotStoredError(
                 f"cannot fork {parent!r}: {self.num_stored(parent)} of its {num_tokens} positions "
                 "are stored; run its inputs through the model first"
             )
         with self._outbox.until_done():
-            self.manager.fork(parent, child)
+            self._manager.fork(parent, child)
             self._num_stored[child] = self._num_stored[parent]
 
     def free(self, name: str) -> None:
         """End a request. Blocks that nobody else refers to go back to the pool, bytes and all."""
         with self._outbox.until_done():
-            self.manager.free(name)
+            self._manager.free(name)
             del self._num_stored[name]
 
     def num_stored(self, name: str) -> int:
         """How many of a request's positions have their K and V in the pool."""
-        self.manager.num_tokens(name)  # an unknown name is the manager's error
+        self._manager.num_tokens(name)  # an unknown name is the manager's error
         return self._num_stored[name]
 
     # Contents: K and V on their way in and out.
@@ -143,7 +144,7 @@ class PagedKVCache:
 
         Requests come in the order given, and positions in their own.
         """
-        tables = {name: self.manager.block_table(name) for name in names}
+        tables = {name: self._manager.block_table(name) for name in names}
         rows = [row for name in tables for row in self._pending_rows(name)]
         return make_batch(rows, tables, self.config.block_size, self.device)
 
@@ -187,11 +188,79 @@ class PagedKVCache:
                 if attended:
                     self._outbox.put(AttentionComputed(name, len(rows), rows[-1].context_len))
 
+    # Questions about blocks and tables: the manager's answers. Nobody commands it but the cache.
+
+    @property
+    def manager(self) -> "PagedKVCache":
+        """Who answers the manager's questions to the outside: the cache itself."""
+        return self
+
+    @property
+    def num_blocks(self) -> int:
+        """All blocks of the pool, free or in use."""
+        return self._manager.num_blocks
+
+    @property
+    def block_size(self) -> int:
+        """Slots in a block."""
+        return self._manager.block_size
+
+    @property
+    def num_free_blocks(self) -> int:
+        """How many blocks can be given now."""
+        return self._manager.num_free_blocks
+
+    @property
+    def free_blocks(self) -> tuple[int, ...]:
+        """The free block ids in the order in which they will be given."""
+        return self._manager.free_blocks
+
+    def ref_count(self, block_id: int) -> int:
+        """Count the table entries that point to this block; 0 means free."""
+        return self._manager.ref_count(block_id)
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """The names of all requests, in order of arrival."""
+        return self._manager.requests
+
+    def num_tokens(self, name: str) -> int:
+        """Count the positions that the request has been given slots for."""
+        return self._manager.num_tokens(name)
+
+    def block_table(self, name: str) -> tuple[int, ...]:
+        """Physical block ids by logical block: exactly as many as the positions need."""
+        return self._manager.block_table(name)
+
+    def locate(self, name: str, position: int) -> Location:
+        """Find the logical block, offset, physical block and flat slot of one position."""
+        return self._manager.locate(name, position)
+
+    def blocks_needed_to_admit(self, num_tokens: int) -> int:
+        """Count the blocks for a new request of ``num_tokens`` positions."""
+        return self._manager.blocks_needed_to_admit(num_tokens)
+
+    def can_admit(self, num_tokens: int) -> bool:
+        """Whether enough blocks are free for a new request's input, however long its answer."""
+        return self._manager.can_admit(num_tokens)
+
+    def blocks_needed_to_append(self, name: str, n: int = 1) -> int:
+        """Count the free blocks that ``n`` more positions take, a copy-on-write included."""
+        return self._manager.blocks_needed_to_append(name, n)
+
+    def can_append(self, name: str, n: int = 1) -> bool:
+        """Whether enough blocks are free for ``n`` more positions."""
+        return self._manager.can_append(name, n)
+
+    def check(self) -> list[str]:
+        """Say in words what is wrong with tables and pool: nothing, unless there is a bug."""
+        return self._manager.check()
+
     def _pending_rows(self, name: str) -> list[Row]:
         """A request's allocated positions that are not stored, in order."""
         return [
-            Row(name, position, self.manager.locate(name, position).flat_slot)
-            for position in range(self.num_stored(name), self.manager.num_tokens(name))
+            Row(name, position, self._manager.locate(name, position).flat_slot)
+            for position in range(self.num_stored(name), self._manager.num_tokens(name))
         ]
 
     def _copy_blocks(self, name: str, copies: Sequence[tuple[int, int]], first: int) -> None:

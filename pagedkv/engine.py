@@ -236,9 +236,9 @@ class Engine:
         self, layer: int, batch: Batch, query: torch.Tensor, attended: Attended
     ) -> list[AttentionRecord]:
         """Put the dense result beside the kernel's, row by row."""
-        manager = self.cache.manager
-        tables = {name: manager.block_table(name) for name in batch.requests}
-        in_use = tuple(b for b in range(manager.num_blocks) if manager.ref_count(b) > 0)
+        cache = self.cache
+        tables = {name: cache.block_table(name) for name in batch.requests}
+        in_use = tuple(b for b in range(cache.num_blocks) if cache.ref_count(b) > 0)
         records = []
         for i, row in enumerate(batch.rows):
             own = Attended(attended.out[i].cpu(), attended.weights[i, :, : row.context_len].cpu())

@@ -30,7 +30,7 @@ def look_up(engine: Engine, name: str) -> tuple[LookupView, ...]:
     """Find every stored position of a request, and compare its K and V with the dense copy."""
     views = []
     for position in range(engine.cache.num_stored(name)):
-        place = engine.cache.manager.locate(name, position)
+        place = engine.cache.locate(name, position)
         errors = []
         for pool, dense_of in (
             (engine.cache.k_cache, engine.reference.keys),
@@ -104,7 +104,7 @@ def work_out_score(engine: Engine, name: str) -> WorkedScore:
     key_position = int(earlier.argmax())
     num_heads, head_dim = record.query.shape
     kv_head = head // (num_heads // engine.cache.config.num_kv_heads)
-    places = [engine.cache.manager.locate(name, p) for p in range(record.position + 1)]
+    places = [engine.cache.locate(name, p) for p in range(record.position + 1)]
     k_layer = engine.cache.k_cache[layer].to("cpu", torch.float64)
     keys = torch.stack([k_layer[p.block_id, p.offset, kv_head] for p in places])  # [n, head_dim]
     dots = keys @ record.query[head].double()  # [n]
@@ -139,7 +139,7 @@ def compare_beginnings(
         for pool in ("k_cache", "v_cache"):
             vectors = []
             for engine, name in ((one, one_name), (other, other_name)):
-                place = engine.cache.manager.locate(name, position)
+                place = engine.cache.locate(name, position)
                 vectors.append(getattr(engine.cache, pool)[layer, place.block_id, place.offset])
             differences.append(_max_abs(vectors[0] - vectors[1]))
         layers.append(LayerDifference(layer, differences[0], differences[1]))

@@ -80,6 +80,6 @@ def execute(
 
 def _with_inputs(cache: PagedKVCache) -> str:
     """Names of the requests that an execution could process, for a message."""
-    names = cache.manager.requests
-    waiting = [name for name in names if cache.num_stored(name) < cache.manager.num_tokens(name)]
+    names = cache.requests
+    waiting = [name for name in names if cache.num_stored(name) < cache.num_tokens(name)]
     return ", ".join(waiting) or "none"

@@ -1,6 +1,6 @@
 """The scheduler's question before it gives memory, with the numbers that decide it.
 
-It asks the block manager and changes nothing. How long an answer may become is not among the
+It asks the cache and changes nothing. How long an answer may become is not among the
 questions.
 """
 
@@ -11,7 +11,7 @@ from pagedkv.trace.frame import Check
 
 def admission_check(engine: Engine, name: str, num_tokens: int) -> Check:
     """Would a new request with ``num_tokens`` inputs fit now?"""
-    manager = engine.cache.manager
+    cache = engine.cache
     return Check(
         request=name,
         num_inputs=num_tokens,
@@ -20,19 +20,19 @@ def admission_check(engine: Engine, name: str, num_tokens: int) -> Check:
         offset=0,
         copies=0,
         empty_in_last_block=0,
-        needed=manager.blocks_needed_to_admit(num_tokens),
-        free=manager.num_free_blocks,
-        fits=manager.can_admit(num_tokens),
+        needed=cache.blocks_needed_to_admit(num_tokens),
+        free=cache.num_free_blocks,
+        fits=cache.can_admit(num_tokens),
     )
 
 
 def append_check(engine: Engine, name: str) -> Check:
     """Is there a slot for a request's next input, or a free block to make one?"""
-    manager = engine.cache.manager
-    position = manager.num_tokens(name)
-    place = split_position(position, manager.block_size)
-    empty = empty_slots(position, manager.block_size)
-    needed = manager.blocks_needed_to_append(name)
+    cache = engine.cache
+    position = cache.num_tokens(name)
+    place = split_position(position, cache.block_size)
+    empty = empty_slots(position, cache.block_size)
+    needed = cache.blocks_needed_to_append(name)
     return Check(
         request=name,
         num_inputs=1,
@@ -43,6 +43,6 @@ def append_check(engine: Engine, name: str) -> Check:
         copies=needed if empty else 0,
         empty_in_last_block=empty,
         needed=needed,
-        free=manager.num_free_blocks,
-        fits=manager.can_append(name),
+        free=cache.num_free_blocks,
+        fits=cache.can_append(name),
     )

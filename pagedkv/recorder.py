@@ -154,6 +154,10 @@ class Recorder:
         self._since.check = append_check(self.engine, name)
         return self._since.check.fits
 
+    def needs_block(self, name: str) -> bool:
+        """Whether a request's next input takes a free block, if only for a copy; shows nothing."""
+        return self.engine.cache.blocks_needed_to_append(name) > 0
+
     def admit(self, name: str, prompt: str) -> bool:
         """Admit a request, or put it among the waiting; say which."""
         try:
@@ -261,7 +265,7 @@ class Recorder:
         first = cache.num_stored(name)
         return InputCount(
             request=name,
-            num_tokens=cache.manager.num_tokens(name) - first,
+            num_tokens=cache.num_tokens(name) - first,
             first_position=first,
             first_offset=split_position(first, self.settings.block_size).offset,
         )

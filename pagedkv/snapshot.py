@@ -25,7 +25,7 @@ def take_snapshot(
         requests=requests,
         waiting=tuple(waiting),
         blocks=blocks,
-        free_blocks=engine.cache.manager.free_blocks,
+        free_blocks=engine.cache.free_blocks,
         totals=_totals(engine, requests, blocks),
     )
 
@@ -34,10 +34,10 @@ def _request(engine: Engine, name: str) -> RequestView:
     return RequestView(
         name=name,
         tokens=tuple(engine.text(name)),
-        num_tokens=engine.cache.manager.num_tokens(name),
+        num_tokens=engine.cache.num_tokens(name),
         num_stored=engine.cache.num_stored(name),
         pending_token=engine.pending_token(name),
-        block_table=engine.cache.manager.block_table(name),
+        block_table=engine.cache.block_table(name),
     )
 
 
@@ -58,7 +58,7 @@ def _block(
         else:
             view = _unowned_slot(history, slot)
         slots.append(view)
-    return BlockView(block_id, engine.cache.manager.ref_count(block_id), tuple(slots))
+    return BlockView(block_id, engine.cache.ref_count(block_id), tuple(slots))
 
 
 def _owned_slot(
@@ -96,6 +96,6 @@ def _totals(engine: Engine, requests: Sequence[RequestView], blocks: Sequence[Bl
         empty_slots=slots["empty"],
         free_slots=slots["free"] + slots["stale"],
         blocks_in_use=in_use,
-        free_blocks=engine.cache.manager.num_free_blocks,
+        free_blocks=engine.cache.num_free_blocks,
         table_entries=sum(len(request.block_table) for request in requests),
     )

@@ -91,9 +91,9 @@ def script(stage: Recorder) -> None:
     stage.show("start" if c_is_in else "start_alone")
     if c_is_in:
         block_size = stage.settings.block_size
-        cells = neighbours(stage.state(), "B", block_size)
-        free = stage.engine.cache.manager.num_free_blocks
-        words = FRAMES["if_neighbours" if free else "if_neighbours_full"]
+        state = stage.state()
+        cells = neighbours(state, "B", block_size)
+        words = FRAMES["if_neighbours" if state.free_blocks else "if_neighbours_full"]
         stage.show("neighbours", what_if=suppose("neighbours", "B", words, cells))
     stage.show("tables" if c_is_in else "tables_alone", look_up_requests=True)
     stage.show("divide", look_up_requests=True)

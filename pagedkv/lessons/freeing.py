@@ -94,12 +94,10 @@ def script(stage: Recorder) -> None:
     stage.admit("D", prompt(PASSAGE_D, length))
     stage.show("given_again")
     stage.execute("D")
-    old_bytes_remain = any(
-        slot.state == "stale" for block in stage.state().blocks for slot in block.slots
-    )
+    state = stage.state()
+    old_bytes_remain = any(slot.state == "stale" for block in state.blocks for slot in block.slots)
     stage.show("overwritten" if old_bytes_remain else "overwritten_all")
-    some_are_free = stage.engine.cache.manager.num_free_blocks > 0
-    stage.show("two_savings" if some_are_free else "two_savings_none_free")
+    stage.show("two_savings" if state.free_blocks else "two_savings_none_free")
     if not both_went_on:
         stage.cannot_show("infeasible")
 
@@ -128,8 +126,8 @@ def end_both(stage: Recorder) -> None:
 
 def own_and_shared(stage: Recorder) -> tuple[bool, bool]:
     """Whether R1 has blocks of its own, and whether it shares any."""
-    manager = stage.engine.cache.manager
-    counts = [manager.ref_count(block_id) for block_id in manager.block_table("R1")]
+    blocks = stage.state().blocks
+    counts = [block.ref_count for block in blocks if "R1" in block.slots[0].owners]
     return 1 in counts, any(count > 1 for count in counts)
 
 

@@ -113,7 +113,7 @@ def script(stage: Recorder) -> None:
     c_is_in = "C" in stage.engine.requests
     stage.show("start" if c_is_in else "start_alone")
     steps_in_place = 0
-    while stage.engine.cache.manager.blocks_needed_to_append("B") == 0:
+    while not stage.needs_block("B"):
         grow_in_place(stage, in_detail=steps_in_place == 0)
         steps_in_place += 1
     if not stage.check_append("B"):

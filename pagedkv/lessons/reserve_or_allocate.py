@@ -180,7 +180,7 @@ def allocate_for_c(stage: Recorder, prompt_c: str) -> bool:
 def go_on(stage: Recorder, c_is_in: bool) -> None:
     """B's own check, and one execution for whoever has inputs."""
     gets_slot = stage.check_append("B")
-    needs_block = stage.engine.cache.manager.blocks_needed_to_append("B") > 0
+    needs_block = stage.needs_block("B")
     stage.show(CHECKS_OF_B[needs_block, gets_slot])
     b_goes_on = stage.append("B")
     names = [name for name, has_inputs in (("B", b_goes_on), ("C", c_is_in)) if has_inputs]

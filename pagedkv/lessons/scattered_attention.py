@@ -99,7 +99,7 @@ def decode_into_new_block(stage: Recorder) -> bool:
     """Decode B until it has taken one more block and stored in it; say if it could."""
     needs_block = False
     while not needs_block:
-        needs_block = stage.engine.cache.manager.blocks_needed_to_append("B") > 0
+        needs_block = stage.needs_block("B")
         if not stage.decode("B"):
             return False
     return True

@@ -8,11 +8,26 @@ import pytest
 import torch
 
 from pagedkv.batch import Batch, Row
-from pagedkv.block_manager import OutOfBlocks
+from pagedkv.block_manager import BlockManager, OutOfBlocks
 from pagedkv.cache import CacheConfig, NotStoredError, PagedKVCache
 from pagedkv.events import AttentionComputed, BlockCopied, Event, SlotsWritten
 
 NUM_LAYERS, NUM_HEADS, NUM_KV_HEADS, HEAD_DIM = 2, 4, 2, 8
+QUESTIONS = [
+    ("num_blocks",),
+    ("block_size",),
+    ("num_free_blocks",),
+    ("free_blocks",),
+    ("ref_count", 1),
+    ("requests",),
+    ("num_tokens", "R2"),
+    ("block_table", "R2"),
+    ("locate", "R2", 5),
+    ("blocks_needed_to_admit", 9),
+    ("can_admit", 24),
+    ("blocks_needed_to_append", "R1", 3),
+    ("can_append", "R1", 18),
+]
 Vector = tuple[torch.Tensor, torch.Tensor]  # K and V of a position, [layers, kv_heads, head_dim]
 
 
@@ -61,7 +76,7 @@ class Twin:
             )
 
     def check(self) -> None:
-        assert self.cache.manager.check() == []
+        assert self.cache.check() == []
         for name, vectors in self.vectors.items():
             for (k, v), (pool_k, pool_v) in zip(vectors, self.in_pool(name), strict=True):
                 assert torch.equal(k, pool_k) and torch.equal(v, pool_v)
@@ -399,6 +414,34 @@ def test_a_listener_finds_tables_counts_and_bytes_as_the_command_leaves_them():
         command()
         assert heard
         assert [event for event, seen in heard if seen != frozen(twin.cache)] == []
+
+
+def test_nobody_gets_past_the_cache_to_its_tables(twin):
+    """A command given to the manager alone would move tables without their bytes and counts."""
+    twin.cache.admit("R1", 6)
+    twin.store("R1")
+    twin.fork("R1", "R2")
+    twin.cache.manager.append("R1")  # copies
+    assert torch.equal(twin.cache.k_cache[:, 2, :2], twin.cache.k_cache[:, 1, :2])
+    twin.cache.manager.admit("X", 3)
+    assert twin.cache.num_stored("X") == 0
+    with pytest.raises(AttributeError):
+        twin.cache.manager = None
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question[0])
+def test_the_cache_answers_the_managers_questions(twin, question):
+    twin.cache.admit("R1", 6)
+    twin.store("R1")
+    twin.fork("R1", "R2")
+    manager = BlockManager(6, 4)
+    manager.admit("R1", 6)
+    manager.fork("R1", "R2")
+    name, *arguments = question
+    answers = [getattr(whoever, name) for whoever in (twin.cache, manager)]
+    if arguments:
+        answers = [answer(*arguments) for answer in answers]
+    assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize("block_size", [1, 3, 4, 5])

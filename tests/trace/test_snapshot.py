@@ -119,7 +119,7 @@ def test_a_lost_block_is_not_taken_for_a_free_one(stage):
     """Each count comes from where it is kept, so that the ledger's sums can fail."""
     stage.engine.admit("B", "ROMEO")
     stage.engine.execute("B")
-    stage.engine.cache.manager._pool._free.pop()
+    stage.engine.cache._manager._pool._free.pop()
     totals = stage.state().totals
     assert (totals.free_blocks, totals.blocks_in_use) == (1, 2)
     assert (totals.capacity_slots, totals.allocated_slots, totals.free_slots) == (16, 8, 8)
@@ -128,7 +128,7 @@ def test_a_lost_block_is_not_taken_for_a_free_one(stage):
 def test_a_block_that_nobody_has_and_that_counts_as_used_breaks_the_sum_of_slots(stage):
     stage.engine.admit("B", "ROMEO")
     stage.engine.execute("B")
-    stage.engine.cache.manager._pool.take()
+    stage.engine.cache._manager._pool.take()
     totals = stage.state().totals
     assert totals.stored_slots + totals.empty_slots == 8
     assert (totals.allocated_slots, totals.free_slots) == (12, 8)
