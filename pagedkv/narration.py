@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pagedkv.settings import Settings
-from pagedkv.trace.characters import visible
 from pagedkv.trace.facts import Resolved, resolve
 from pagedkv.trace.frame import Fact, Frame
+from pagedkv.trace.written import visible
 
 _LONGEST_LIST = 8
 _PLURALS = {"entry": "entries", "copy": "copies"}

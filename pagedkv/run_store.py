@@ -17,11 +17,11 @@ from typing import Generic, TypeVar
 
 from pagedkv.checks import require_whole_number
 from pagedkv.lessons.base import Lesson
+from pagedkv.recorder import OnProgress
 from pagedkv.settings import Settings
 
 Made = TypeVar("Made")
 Key = tuple[str, Settings]
-OnProgress = Callable[[int, str], None]
 
 
 class Abandoned(Exception):

@@ -6,11 +6,12 @@
 from dataclasses import dataclass, fields
 
 from pagedkv.layout import pool_size
+from pagedkv.model.prompts import LONGEST_PROMPT
 
 RANGES: dict[str, range] = {
     "block_size": range(1, 33),
     "capacity": range(4, 257),
-    "prompt_length": range(1, 65),
+    "prompt_length": range(1, LONGEST_PROMPT + 1),
     "seed": range(2**31),
 }
 

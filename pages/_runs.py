@@ -8,8 +8,8 @@ import streamlit as st
 
 from pagedkv.lessons.base import Lesson
 from pagedkv.player import player_data
-from pagedkv.recorder import record
-from pagedkv.run_store import OnProgress, Progress, RunStore
+from pagedkv.recorder import OnProgress, record
+from pagedkv.run_store import Progress, RunStore
 from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
 

@@ -6,7 +6,8 @@ from threading import Event, Thread
 import pytest
 
 from pagedkv.lessons.base import Lesson
-from pagedkv.run_store import Abandoned, OnProgress, Progress, RunStore
+from pagedkv.recorder import OnProgress
+from pagedkv.run_store import Abandoned, Progress, RunStore
 from pagedkv.settings import Settings
 
 PATIENCE = 10.0  # seconds; only ever reached by a test that fails

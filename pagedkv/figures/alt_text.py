@@ -6,8 +6,9 @@ import numpy as np
 
 from pagedkv.figures.attention_data import AttentionMap, Part, attention_map
 from pagedkv.figures.memory_data import MemoryStory, Moment, memory_story
-from pagedkv.figures.words import WORDS, kernel_words, say, say_count, small
+from pagedkv.figures.words import WORDS, kernel_words, say, say_count
 from pagedkv.trace.frame import Trace
+from pagedkv.trace.written import small
 
 
 def attention_alt(trace: Trace, request: str, layer: int, head: int, part: Part) -> str:

@@ -11,7 +11,7 @@ from pagedkv.figures.attention_data import AttentionMap, Part
 from pagedkv.figures.geometry import WIDTH, every, matrix_height
 from pagedkv.figures.theme import TEXT_SIZE, Theme
 from pagedkv.figures.words import WORDS, say
-from pagedkv.trace.characters import visible
+from pagedkv.trace.written import visible
 
 
 def axes(attention: AttentionMap, part: Part, look: Theme) -> dict[str, Any]:

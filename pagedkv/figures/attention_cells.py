@@ -17,7 +17,8 @@ from pagedkv.figures.theme import (
     Theme,
     inks_on,
 )
-from pagedkv.figures.words import WORDS, small
+from pagedkv.figures.words import WORDS
+from pagedkv.trace.written import small
 
 TEXT_UP_TO = 12  # rows and columns; more cells than that have no room for numbers
 

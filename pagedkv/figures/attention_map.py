@@ -22,9 +22,10 @@ from pagedkv.figures.attention_cells import (
 from pagedkv.figures.attention_data import AttentionMap, Part, attention_map
 from pagedkv.figures.geometry import masked_outline, matrix_height
 from pagedkv.figures.theme import Theme, base_figure, request_colour, theme, title
-from pagedkv.figures.words import WORDS, kernel_words, say, small
+from pagedkv.figures.words import WORDS, kernel_words, say
 from pagedkv.trace.frame import Trace
 from pagedkv.trace.participants import participants
+from pagedkv.trace.written import small
 
 MARGIN = {"l": 64, "r": 14, "t": 108, "b": 150}
 

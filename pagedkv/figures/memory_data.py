@@ -86,4 +86,4 @@ def _moment(frame: Frame) -> Moment:
 def _reserved(view: ContiguousView) -> Use:
     reserved = sum(reservation.reserved for reservation in view.reservations)
     stored = sum(reservation.stored for reservation in view.reservations)
-    return Use(stored, reserved - stored, view.capacity_slots - reserved)
+    return Use(stored, reserved - stored, view.free_slots)

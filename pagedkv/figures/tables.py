@@ -4,8 +4,8 @@ import pandas as pd
 
 from pagedkv.figures.attention_data import attention_map
 from pagedkv.figures.memory_data import Moment, memory_story
-from pagedkv.trace.characters import visible
 from pagedkv.trace.frame import Trace
+from pagedkv.trace.written import visible
 
 
 def attention_table(trace: Trace, request: str, layer: int, head: int) -> pd.DataFrame:

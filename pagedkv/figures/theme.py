@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
+from pagedkv.trace.participants import colour_number
+
 TEXT_SIZE = 14
 TITLE_SIZE = 17
 FONT = "Source Sans, Source Sans Pro, system-ui, sans-serif"
@@ -64,8 +66,8 @@ def theme(dark: bool) -> Theme:
 
 
 def request_colour(names: tuple[str, ...], request: str) -> str:
-    """Return the request's colour: by its place in ``names``, beginning again after six."""
-    return OKABE_ITO[names.index(request) % len(OKABE_ITO)]
+    """Return the request's colour, by its place in ``names``."""
+    return OKABE_ITO[colour_number(names, request)]
 
 
 def base_figure(look: Theme, height: int, margin: dict[str, int]) -> go.Figure:

@@ -1,5 +1,7 @@
 """Every word of the figures that a learner reads. Another language is another set of words."""
 
+from pagedkv.trace.written import Phrases
+
 WORDS: dict[str, str] = {
     # attention maps: titles, axes, hover
     "kernel_triton": "Triton kernel",
@@ -55,24 +57,8 @@ WORDS: dict[str, str] = {
     "memory_hover": "{title}<br>{name}: %{{y}}<extra>frame %{{x}}</extra>",
 }
 
-
-def say(key: str, /, **values: object) -> str:
-    """Fill a sentence.
-
-    >>> say("capacity", capacity=24)
-    'capacity 24'
-    """
-    return WORDS[key].format(**values)
-
-
-def say_count(key: str, count: int) -> str:
-    """Fill a ``"singular|plural"`` phrase.
-
-    >>> say_count("keys", 1), say_count("keys", 9)
-    ('1 key', '9 keys')
-    """
-    singular, plural = WORDS[key].split("|")
-    return (singular if count == 1 else plural).format(count=count)
+_phrases = Phrases(WORDS)
+say, say_count = _phrases.say, _phrases.say_count
 
 
 def kernel_words(backend: str) -> str:
@@ -82,12 +68,3 @@ def kernel_words(backend: str) -> str:
     'Triton kernel'
     """
     return WORDS["kernel_triton" if backend.startswith("triton") else "kernel_torch"]
-
-
-def small(number: float) -> str:
-    """Write an error: exactly 0 as "0", anything else in two digits.
-
-    >>> small(0.0), small(1.23e-7)
-    ('0', '1.2e-07')
-    """
-    return "0" if number == 0 else f"{number:.1e}"

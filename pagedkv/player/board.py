@@ -15,9 +15,10 @@ from pagedkv.events import (
     TableChanged,
 )
 from pagedkv.player.roster import Roster
-from pagedkv.player.text import say, visible
+from pagedkv.player.text import say
 from pagedkv.trace.frame import Frame
 from pagedkv.trace.state import BlockView, RequestView, SlotView
+from pagedkv.trace.written import visible
 
 Data = dict[str, Any]
 

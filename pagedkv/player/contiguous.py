@@ -4,9 +4,10 @@ from typing import Any
 
 from pagedkv.events import RequestRefused
 from pagedkv.player.roster import Roster
-from pagedkv.player.text import say, say_count, visible
+from pagedkv.player.text import say, say_count
 from pagedkv.trace.frame import Frame
 from pagedkv.trace.state import ContiguousView, ReservationView
+from pagedkv.trace.written import visible
 
 Data = dict[str, Any]
 

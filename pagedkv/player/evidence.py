@@ -9,7 +9,7 @@ import numpy as np
 
 from pagedkv.player.roster import Roster
 from pagedkv.player.story import CaptionReader
-from pagedkv.player.text import figure, say, say_count, small, visible
+from pagedkv.player.text import figure, say, say_count
 from pagedkv.trace.first_look import last_queries
 from pagedkv.trace.frame import (
     AttentionView,
@@ -21,6 +21,7 @@ from pagedkv.trace.frame import (
     WhatIfCell,
     WorkedScore,
 )
+from pagedkv.trace.written import small, visible
 
 Data = dict[str, Any]
 

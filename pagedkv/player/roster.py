@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pagedkv.trace.frame import Trace
-from pagedkv.trace.participants import participants
-
-NUM_COLOURS = 6
+from pagedkv.trace.participants import colour_number, participants
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +27,7 @@ class Roster:
 
     def as_data(self) -> list[dict[str, object]]:
         """Return name and colour of each request, as the browser gets them."""
-        return [
-            {"name": name, "colour": index % NUM_COLOURS} for index, name in enumerate(self.names)
-        ]
+        return [{"name": name, "colour": colour_number(self.names, name)} for name in self.names]
 
 
 def roster_of(trace: Trace) -> Roster:

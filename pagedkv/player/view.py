@@ -33,12 +33,13 @@ from pagedkv.player.story import (
     ledger_data,
     mark_changes,
 )
-from pagedkv.player.text import say, small
+from pagedkv.player.text import say
 from pagedkv.player.words import SCREEN
 from pagedkv.terms import TERMS
 from pagedkv.trace.errors import worst
 from pagedkv.trace.first_look import first_look
 from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
+from pagedkv.trace.written import small
 
 if TYPE_CHECKING:
     from pagedkv.lessons.base import Lesson

@@ -8,7 +8,6 @@ layer's first head stand here; those of other heads, and K and V, do not.
 
 from collections.abc import Iterator
 
-from pagedkv.trace.characters import visible
 from pagedkv.trace.errors import worst
 from pagedkv.trace.frame import (
     AttentionView,
@@ -21,6 +20,7 @@ from pagedkv.trace.frame import (
     WorkedScore,
 )
 from pagedkv.trace.state import BlockView, ContiguousView, RequestView, SlotView, Totals
+from pagedkv.trace.written import small, visible
 
 _RULE = "-" * 72
 
@@ -65,7 +65,7 @@ def _frame(frame: Frame, trace: Trace) -> Iterator[str]:
         error = worst(e for v in frame.lookup for e in (v.max_abs_error_k, v.max_abs_error_v))
         yield (
             f"  look-up: all {len(frame.lookup)} stored positions found; K and V differ from the "
-            f"dense copy by at most {error:.1e}"
+            f"dense copy by at most {small(error)}"
         )
     if frame.worked_score:
         yield _worked_score(frame.worked_score)
@@ -170,5 +170,5 @@ def _attention(views: tuple[AttentionView, ...]) -> Iterator[str]:
         yield (
             f"  attention of {name}, position {last.query_position}, layer {last.layer}, head 0: "
             f"{weights}; sum {last.paged[0].sum():.2f}, "
-            f"largest difference to dense {last.max_abs_error_weights:.1e}"
+            f"largest difference to dense {small(last.max_abs_error_weights)}"
         )

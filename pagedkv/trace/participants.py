@@ -3,9 +3,16 @@
 Board and figures both ask here, so that a request looks the same on either.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pagedkv.trace.frame import Frame, Trace
+
+NUM_COLOURS = 6
+
+
+def colour_number(names: Sequence[str], name: str) -> int:
+    """Return the number of a participant's colour; after six they begin again."""
+    return names.index(name) % NUM_COLOURS
 
 
 def participants(trace: Trace) -> tuple[str, ...]:

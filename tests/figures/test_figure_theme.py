@@ -17,6 +17,7 @@ from pagedkv.figures.theme import (
     request_colour,
     theme,
 )
+from pagedkv.trace.participants import NUM_COLOURS
 
 THEMES = pytest.mark.parametrize("look", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -80,6 +81,7 @@ def test_a_request_has_its_colour_by_its_place_and_after_six_they_begin_again():
     names = tuple("ABCDEFG")
     assert [request_colour(names, name) for name in names[:6]] == list(OKABE_ITO)
     assert request_colour(names, "G") == OKABE_ITO[0]
+    assert len(OKABE_ITO) == NUM_COLOURS
 
 
 def test_dark_and_light_are_chosen_by_name():

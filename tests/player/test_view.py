@@ -10,9 +10,10 @@ import pytest
 import sample
 
 from pagedkv.player import player_css, player_data, player_js
-from pagedkv.player.text import figure, small, visible
+from pagedkv.player.text import figure
 from pagedkv.player.words import SCREEN
 from pagedkv.settings import Settings
+from pagedkv.trace.written import small, visible
 
 
 def view_of(trace):

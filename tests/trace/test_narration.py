@@ -5,9 +5,9 @@ from trace_samples import FRAME
 
 from pagedkv.narration import join, narrate, ordinal, plural
 from pagedkv.settings import Settings
-from pagedkv.trace.characters import visible
 from pagedkv.trace.facts import UnknownPathError
 from pagedkv.trace.frame import Fact
+from pagedkv.trace.written import visible
 
 SETTINGS = Settings()
 
