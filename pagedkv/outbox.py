@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pagedkv.events import Event, Listener
+from pagedkv.refusals import OutOfBlocks
 
 
 class Outbox:
@@ -30,12 +31,17 @@ class Outbox:
     def until_done(self) -> Iterator[None]:
         """Hold events back while a command runs; then pass them on in order.
 
-        So too where the command ends in a refusal, which is an event itself. If the listener raises
-        the command stands, and the events behind go unheard.
+        So too where the command ends in a refusal, which is an event itself. If it fails in any
+        other way, nobody hears of it. If the listener raises the command stands, and the events
+        behind go unheard.
         """
         self._held = []
         try:
             yield
+        except BaseException as error:
+            if not isinstance(error, OutOfBlocks):
+                self._held.clear()
+            raise
         finally:
             held, self._held = self._held, None
             for event in held:

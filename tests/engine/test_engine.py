@@ -399,6 +399,21 @@ def test_a_listener_hears_of_a_refusal_and_finds_nothing_changed(model):
     assert heard == [(RequestRefused("B", 2, 1, 1, "never fits"), before)]
 
 
+def test_a_listener_hears_nothing_of_a_command_that_failed(model, monkeypatch):
+    """What it announced so far never became true, or only in one part."""
+    heard: list[Event] = []
+    engine = started(Engine(model, block_size=4, num_blocks=6, on_event=heard.append), "R1")
+    engine.fork("R1", "R2")
+    engine.select("R1")
+    heard.clear()
+    monkeypatch.setattr(kernels, "copy_blocks", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        engine.append("R1")
+    assert heard == []
+    engine.select("R2")
+    assert [type(event) for event in heard] == [TokenSelected]
+
+
 class Deaf(Exception):
     """What the listener below raises."""
 
