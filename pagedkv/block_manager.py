@@ -39,8 +39,6 @@ from pagedkv.invariants import violations
 from pagedkv.layout import Location, blocks_needed, locate, slot_mapping
 from pagedkv.refusals import OutOfBlocks
 
-__all__ = ["AppendPlan", "BlockManager", "OutOfBlocks"]
-
 
 @dataclass(frozen=True, slots=True)
 class AppendPlan:

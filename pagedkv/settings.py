@@ -48,17 +48,10 @@ class Settings:
         return pool_size(self.capacity, self.block_size).unusable_slots
 
 
-def check_setting(name: str, value: object) -> int:
-    """Return ``value`` if setting ``name`` allows it, else raise ``SettingsError``."""
+def check_setting(name: str, value: object) -> None:
+    """Raise ``SettingsError`` unless setting ``name`` allows ``value``."""
     allowed = RANGES[name]
     if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
         raise SettingsError(
             f"{name} is {value!r}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
         )
-    return value
-
-
-def nearest_setting(name: str, value: int) -> int:
-    """The allowed value of setting ``name`` that lies nearest to ``value``."""
-    allowed = RANGES[name]
-    return min(max(value, allowed[0]), allowed[-1])

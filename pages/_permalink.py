@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from pagedkv.settings import RANGES, Settings, nearest_setting
+from pagedkv.settings import RANGES, Settings
 
 Query = Mapping[str, Sequence[str]]
 DEFAULTS = Settings()
@@ -58,8 +58,7 @@ def query_of(settings: Settings) -> dict[str, str]:
 
 def _read_setting(name: str, query: Query, notices: list[str]) -> int:
     allowed = RANGES[name]
-    number = _read_number(name, allowed[0], allowed[-1], getattr(DEFAULTS, name), query, notices)
-    return nearest_setting(name, number)
+    return _read_number(name, allowed[0], allowed[-1], getattr(DEFAULTS, name), query, notices)
 
 
 def _read_number(

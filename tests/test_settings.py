@@ -2,7 +2,7 @@
 
 import pytest
 
-from pagedkv.settings import RANGES, Settings, SettingsError, check_setting, nearest_setting
+from pagedkv.settings import RANGES, Settings, SettingsError, check_setting
 
 
 def test_the_defaults_are_those_of_the_article():
@@ -46,20 +46,6 @@ def test_what_is_no_whole_number_is_refused_by_name(name, value):
 
 def test_a_refusal_is_a_value_error():
     assert issubclass(SettingsError, ValueError)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "nearest"),
-    [
-        ("block_size", 0, 1),
-        ("block_size", 99, 32),
-        ("block_size", 5, 5),
-        ("capacity", -3, 4),
-        ("prompt_length", 10**9, 64),
-    ],
-)
-def test_the_nearest_allowed_value_is_found(name, value, nearest):
-    assert nearest_setting(name, value) == nearest
 
 
 def test_equal_settings_are_the_same_key_and_cannot_be_changed():

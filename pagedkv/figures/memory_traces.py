@@ -103,12 +103,8 @@ def capacity_line(story: MemoryStory, look: Theme) -> go.Scatter:
 def counts(story: MemoryStory, look: Theme) -> tuple[go.Scatter, go.Scatter]:
     """Draw table entries, dashed with squares, above blocks in use, solid with circles."""
     return (
-        _count(
-            "table_entries", story, lambda m: m.table_entries, look.accent, "dot", "square", look
-        ),
-        _count(
-            "blocks_in_use", story, lambda m: m.blocks_in_use, look.stored, "solid", "circle", look
-        ),
+        _count("table_entries", story, lambda m: m.table_entries, look.accent, "dot", "square"),
+        _count("blocks_in_use", story, lambda m: m.blocks_in_use, look.stored, "solid", "circle"),
     )
 
 
@@ -119,7 +115,6 @@ def _count(
     colour: str,
     dash: str,
     symbol: str,
-    look: Theme,
 ) -> go.Scatter:
     return go.Scatter(
         name=WORDS[name],

@@ -50,16 +50,10 @@ def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
         "slots": [
             _slot(slot, offset, vector, roster)
             for offset, (slot, vector) in enumerate(
-                zip(block.slots, _vectors(frame, block), strict=True)
+                zip(block.slots, frame.vector_ids[block.block_id], strict=True)
             )
         ],
     }
-
-
-def _vectors(frame: Frame, block: BlockView) -> tuple[int | None, ...]:
-    if block.block_id < len(frame.vector_ids):
-        return frame.vector_ids[block.block_id]
-    return (None,) * len(block.slots)
 
 
 def _owners(block_id: int, requests: Iterable[RequestView]) -> list[tuple[str, int]]:
@@ -144,11 +138,8 @@ def _slot(slot: SlotView, offset: int, vector: int | None, roster: Roster) -> Da
 
 def slot_label(slot: SlotView, offset: int) -> str:
     """Say in words what a slot holds, for those who cannot see it."""
-    key = f"slot_{slot.state}"
-    if slot.state == "empty" and slot.position is None:
-        key = "slot_empty_unknown"
     label = say(
-        key,
+        f"slot_{slot.state}",
         offset=offset,
         owners=" and ".join(slot.owners),
         position=slot.position,

@@ -21,7 +21,7 @@ def contiguous_data(frame: Frame, roster: Roster) -> Data | None:
         "capacity": view.capacity_slots,
         "sum": _sum(view),
         "pieces": _pieces(view, roster),
-        "refused": [_refusal(name, view, frame) for name in view.refused],
+        "refused": [_refusal(name, frame) for name in view.refused],
     }
 
 
@@ -60,7 +60,7 @@ def _reservation(reservation: ReservationView, roster: Roster) -> Data:
     }
 
 
-def _refusal(name: str, view: ContiguousView, frame: Frame) -> str:
+def _refusal(name: str, frame: Frame) -> str:
     for event in frame.events:
         if isinstance(event, RequestRefused) and event.request == name and event.unit == "slots":
             return say("refused_counts", request=name, needed=event.needed, free=event.free)

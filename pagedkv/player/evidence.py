@@ -122,7 +122,7 @@ def lookup_data(lookups: Sequence[LookupView] | None, roster: Roster) -> list[Da
 # --- one weight, two prompts -------------------------------------------------------------------
 
 
-def worked_data(worked: WorkedScore | None, frame: Frame, roster: Roster) -> Data | None:
+def worked_data(worked: WorkedScore | None, roster: Roster) -> Data | None:
     """Write one weight out, line by line, from the dot product to the kernel's own number."""
     if worked is None:
         return None

@@ -124,7 +124,7 @@ class _Frames:
             "execution": execution_data(frame.execution, roster),
             "whatIf": what_if_data(frame, roster, self._reader),
             "lookup": lookup_data(frame.lookup, roster),
-            "worked": worked_data(frame.worked_score, frame, roster),
+            "worked": worked_data(frame.worked_score, roster),
             "comparison": comparison_data(frame.comparison),
             "attention": attention_data(frame, roster),
         }

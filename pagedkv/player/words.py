@@ -103,7 +103,6 @@ SENTENCES: dict[str, str] = {
     "slot_free": "slot {offset}: free",
     "slot_stale": "slot {offset}: old bytes of position {position}, {token}",
     "slot_empty": "slot {offset}: empty, for {owners} position {position}",
-    "slot_empty_unknown": "slot {offset}: empty, allocated to {owners}",
     "slot_stored": "slot {offset}: K and V of {owners} position {position}, {token}",
     "slot_written": "{slot}, written now",
     # requests

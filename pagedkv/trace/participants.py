@@ -34,8 +34,5 @@ def _mentioned_in(frame: Frame) -> Iterator[str]:
         yield frame.what_if.request
         for cell in frame.what_if.cells:
             yield from (*cell.owners, *cell.wanted_by)
-    for block in frame.state.blocks:
-        for slot in block.slots:
-            yield from slot.owners
     yield from (entry.request for entry in frame.lookup or ())
     yield from (view.request for view in frame.attention or ())

@@ -19,7 +19,7 @@ from pagedkv.trace.frame import (
     WhatIfCell,
 )
 from pagedkv.trace.participants import participants
-from pagedkv.trace.state import BlockView, ContiguousView, ReservationView, SlotView
+from pagedkv.trace.state import ContiguousView, ReservationView
 
 NOBODY = replace(
     FRAME, state=replace(FRAME.state, requests=(), waiting=(), blocks=()), attention=None
@@ -51,7 +51,6 @@ def trace(*frames: Frame) -> Trace:
         ({}, ()),
         (state(requests=(request("R1", "x"), request("B", "y"))), ("R1", "B")),
         (state(waiting=("C", "D")), ("C", "D")),
-        (state(blocks=(BlockView(0, 1, (SlotView("empty", ("E",), 0, None, False),)),)), ("E",)),
         (contiguous(("B",), ("C",)), ("B", "C")),
         ({"check": Check("B", 1, 6, 1, 2, 0, 2, 0, 2, True)}, ("B",)),
         ({"execution": ExecutionView((InputCount("C", 6, 0, 0),), 6, 128)}, ("C",)),
