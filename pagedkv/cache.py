@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import torch
 
 import kernels
+from kernels.checks import CACHE_DTYPES, MAX_HEAD_DIM
 from pagedkv.batch import Batch, Row, make_batch
 from pagedkv.block_manager import AppendPlan, BlockManager
+from pagedkv.checks import require_whole_number
 from pagedkv.events import AttentionComputed, BlockCopied, Listener, SlotsWritten, ignore
 from pagedkv.layout import Location
 from pagedkv.outbox import Outbox
@@ -27,7 +29,10 @@ class NotStoredError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CacheConfig:
-    """The pool's geometry: what one slot holds, and how many slots there are."""
+    """The pool's geometry: what one slot holds, and how many slots there are.
+
+    Raises ValueError for numbers and dtypes that no pool can have.
+    """
 
     num_layers: int
     num_kv_heads: int
@@ -35,6 +40,15 @@ class CacheConfig:
     block_size: int
     num_blocks: int
     dtype: torch.dtype = torch.float32
+
+    def __post_init__(self) -> None:
+        require_whole_number("num_layers", self.num_layers, least=1)
+        require_whole_number("num_kv_heads", self.num_kv_heads, least=1)
+        require_whole_number("head_dim", self.head_dim, least=1, most=MAX_HEAD_DIM)
+        require_whole_number("block_size", self.block_size, least=1)
+        require_whole_number("num_blocks", self.num_blocks, least=0)
+        if self.dtype not in CACHE_DTYPES:
+            raise ValueError(f"dtype must be one of {CACHE_DTYPES}, got {self.dtype}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,12 +164,14 @@ class PagedKVCache:
 
     def write(self, layer: int, batch: Batch, key: torch.Tensor, value: torch.Tensor) -> None:
         """Put a layer's ``key`` and ``value`` [rows, num_kv_heads, head_dim] into their slots."""
+        self._require_layer(layer)
         kernels.write_slots(
             key, value, self.k_cache[layer], self.v_cache[layer], batch.slot_mapping
         )
 
     def attend(self, layer: int, batch: Batch, query: torch.Tensor) -> Attended:
         """Attend with ``query`` [rows, num_heads, head_dim] through the rows' block tables."""
+        self._require_layer(layer)
         out, weights = kernels.paged_attention(
             query,
             self.k_cache[layer],
@@ -255,6 +271,11 @@ class PagedKVCache:
     def check(self) -> list[str]:
         """Say in words what is wrong with tables and pool: nothing, unless there is a bug."""
         return self._manager.check()
+
+    # Inside
+
+    def _require_layer(self, layer: int) -> None:
+        require_whole_number("layer", layer, least=0, most=self.config.num_layers - 1)
 
     def _pending_rows(self, name: str) -> list[Row]:
         """A request's allocated positions that are not stored, in order."""

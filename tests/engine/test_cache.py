@@ -297,6 +297,39 @@ def test_unknown_and_taken_names_and_bad_numbers_are_refused_and_change_nothing(
     assert frozen(twin.cache) == before
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("num_layers", 0, "num_layers must be a whole number of at least 1, got 0"),
+        ("num_layers", -1, "num_layers must be a whole number of at least 1, got -1"),
+        ("num_kv_heads", 0, "num_kv_heads must be a whole number of at least 1, got 0"),
+        ("head_dim", 0, "head_dim must be a whole number from 1 to 256, got 0"),
+        ("head_dim", 257, "head_dim must be a whole number from 1 to 256, got 257"),
+        ("block_size", 2.0, "block_size must be a whole number of at least 1, got 2.0"),
+        ("num_blocks", -1, "num_blocks must be a whole number of at least 0, got -1"),
+        ("dtype", torch.float64, "dtype must be one of .*float32.*, got torch.float64"),
+        ("dtype", torch.int32, "dtype must be one of .*bfloat16.*, got torch.int32"),
+    ],
+)
+def test_a_geometry_that_cannot_be_is_refused_by_name_value_and_bound(field, value, message):
+    right = CacheConfig(NUM_LAYERS, NUM_KV_HEADS, HEAD_DIM, 4, 6)
+    with pytest.raises(ValueError, match=message):
+        replace(right, **{field: value})
+
+
+@pytest.mark.parametrize("layer", [-1, NUM_LAYERS, 1.0, True, None])
+def test_a_layer_that_does_not_exist_is_neither_written_nor_read(twin, layer):
+    twin.cache.admit("B", 6)
+    batch = twin.cache.pending_batch(["B"])
+    before = frozen(twin.cache)
+    rows = twin.draw(6, NUM_KV_HEADS, HEAD_DIM)
+    with pytest.raises(ValueError, match=f"layer must be a whole number from 0 to 1, got {layer}"):
+        twin.cache.write(layer, batch, rows, rows)
+    assert frozen(twin.cache) == before
+    with pytest.raises(ValueError, match=f"layer must be a whole number from 0 to 1, got {layer}"):
+        twin.cache.attend(layer, batch, twin.draw(6, NUM_HEADS, HEAD_DIM))
+
+
 def test_k_and_v_of_a_wrong_shape_are_refused_before_anything_is_written(twin):
     twin.cache.admit("B", 6)
     batch = twin.cache.pending_batch(["B"])
