@@ -20,11 +20,12 @@ from pagedkv.settings import Settings
 from pagedkv.trace.frame import Frame
 
 _STEP = re.compile(r"\.?(?P<name>\w+)|\[(?P<key>[^\]]+)\]")
+_PATH = re.compile(r"\w+(\.\w+|\[[^\]]+\])*")
 _LENGTH = re.compile(r"len\((?P<path>.+)\)")
 
 
 class UnknownPathError(LookupError):
-    """A path leads nowhere in this frame; the message names the path and the step that failed."""
+    """A citation leads nowhere in this frame; the message names it, and a path's failed step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +39,31 @@ class Resolved:
 def resolve(expression: str, frame: Frame, settings: Settings) -> Resolved:
     """Follow ``expression`` in ``frame`` (or in ``settings`` where it begins with ``config``).
 
-    Raises ``UnknownPathError`` if it leads nowhere.
+    Raises ``UnknownPathError`` if it leads nowhere, or has no length or sum that it asks for.
     """
     terms = [_resolve_term(term.strip(), frame, settings) for term in expression.split(" + ")]
     if len(terms) == 1:
         return terms[0]
-    return Resolved(sum(term.value for term in terms), " + ".join(term.path for term in terms))
+    try:
+        total = sum(term.value for term in terms)
+    except TypeError as error:
+        raise UnknownPathError(f"{expression!r} has no sum: {error}") from error
+    return Resolved(total, " + ".join(term.path for term in terms))
 
 
 def _resolve_term(term: str, frame: Frame, settings: Settings) -> Resolved:
     if length := _LENGTH.fullmatch(term):
         inner = _resolve_path(length["path"], frame, settings)
-        return Resolved(len(inner.value), f"len({inner.path})")
+        try:
+            return Resolved(len(inner.value), f"len({inner.path})")
+        except TypeError as error:
+            raise UnknownPathError(f"{length['path']!r} has no length: {error}") from error
     return _resolve_path(term, frame, settings)
 
 
 def _resolve_path(path: str, frame: Frame, settings: Settings) -> Resolved:
+    if not _PATH.fullmatch(path):
+        raise UnknownPathError(f"{path!r} is no path: names and [keys], with dots between names")
     value: Any = frame
     resolved = ""
     rest = path

@@ -1,5 +1,7 @@
 """Paths into a frame: what they lead to, and the plain path that stands in the JSON."""
 
+import re
+
 import pytest
 from trace_samples import FRAME
 
@@ -54,3 +56,38 @@ def test_a_path_that_leads_nowhere_names_itself_and_the_step_that_failed(path, s
     with pytest.raises(UnknownPathError, match=step) as failed:
         resolve(path, FRAME, Settings())
     assert repr(path) in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "events[0]-block_id!!",
+        "events[0]block_id",
+        "events[0]..block_id",
+        "events[].block_id",
+        "events[0",
+        "len(state.waiting )",
+        ".state",
+        "config.capacity!",
+        "config",
+        "len(state.waiting",
+        "state.waiting)",
+        "",
+    ],
+)
+def test_a_path_that_is_none_is_refused_whatever_its_parts_lead_to(path):
+    with pytest.raises(UnknownPathError, match=r"stops at|is no path"):
+        resolve(path, FRAME, Settings())
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("len(config.capacity)", "'config.capacity' has no length"),
+        ("config.capacity + state.waiting", "'config.capacity + state.waiting' has no sum"),
+        ("state.requests[0].name + config.capacity", "has no sum"),
+    ],
+)
+def test_lengths_and_sums_of_what_has_none_are_refused(expression, message):
+    with pytest.raises(UnknownPathError, match=re.escape(message)):
+        resolve(expression, FRAME, Settings())
