@@ -13,8 +13,6 @@ from pagedkv.checks import require_name, require_whole_number
 from pagedkv.events import Listener, RequestRefused, ignore
 from pagedkv.refusals import OutOfSlots
 
-__all__ = ["ContiguousRegion", "OutOfSlots", "Reservation"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reservation:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import kernels
-from pagedkv.contiguous import ContiguousRegion, OutOfSlots
+from pagedkv.contiguous_baseline import ContiguousBaseline
 from pagedkv.engine import Engine
-from pagedkv.events import BlockCopied, Event, Listener, SlotsWritten, ignore
+from pagedkv.events import Event, Listener, ignore
 from pagedkv.evidence import attention_views, look_up
 from pagedkv.layout import split_position
 from pagedkv.memory_check import admission_check, append_check
@@ -37,7 +37,7 @@ from pagedkv.trace.frame import (
     WhatIf,
     WorkedScore,
 )
-from pagedkv.trace.state import ContiguousView, ReservationView, State
+from pagedkv.trace.state import State
 from pagedkv.vectors import VectorStore
 
 if TYPE_CHECKING:  # lessons import the recorder; it only names their types
@@ -46,20 +46,24 @@ if TYPE_CHECKING:  # lessons import the recorder; it only names their types
 OnProgress = Callable[[int, str], None]
 
 
+def _keep_quiet(frames: int, title: str) -> None:
+    """Nobody wants to know how far a run is."""
+
+
 def record(
     lesson: "Lesson",
     settings: Settings,
     *,
     model: CharGPT | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = _keep_quiet,
 ) -> Trace:
     """Run a lesson's script with these settings and return its trace.
 
     ``on_progress(frames so far, title of the last)`` is called after every frame; an exception from
     it stops the run and passes through. Without ``model`` the committed weights are loaded.
     """
-    recorder = Recorder(lesson, settings, model or load_model(kernels.runtime()["device"]))
-    recorder.on_progress = on_progress or (lambda frames, title: None)
+    model = model or load_model(kernels.runtime()["device"])
+    recorder = Recorder(lesson, settings, model, on_progress)
     lesson.script(recorder)
     return recorder.trace()
 
@@ -69,6 +73,7 @@ class _SinceFrame:
     """What has gathered since the last frame was shown."""
 
     events: list[Event] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)  # flat slots
     attention: list[AttentionView] = field(default_factory=list)
     check: Check | None = None
     execution: ExecutionView | None = None
@@ -77,13 +82,15 @@ class _SinceFrame:
 class Recorder:
     """What a lesson's script holds in its hands.
 
-    ``engine`` is the pool on the board; ``open_pool`` puts a new one there. ``waiting`` are the
-    requests that were refused so far, in order.
+    ``engine`` is the pool on the board; ``open_pool`` puts a new one there. ``baseline`` reserves
+    beside it. ``waiting`` are the requests that were refused so far, in order.
     """
 
-    def __init__(self, lesson: "Lesson", settings: Settings, model: CharGPT) -> None:
+    def __init__(
+        self, lesson: "Lesson", settings: Settings, model: CharGPT, on_progress: OnProgress
+    ) -> None:
         self.settings = settings
-        self.on_progress: OnProgress = lambda frames, title: None
+        self._on_progress = on_progress
         self._lesson = lesson
         self._model = model
         self._frames: list[Frame] = []
@@ -99,9 +106,7 @@ class Recorder:
         self.engine = self.new_engine(free_order, on_event=self._note)
         self.waiting: list[str] = []
         self._history = SlotHistory(self.settings.block_size)
-        self._region: ContiguousRegion | None = None
-        self._reserved_texts: dict[str, str] = {}
-        self._refused: list[str] = []
+        self.baseline = ContiguousBaseline(self.settings.capacity, on_event=self._note)
         self._since = _SinceFrame()
 
     def new_engine(
@@ -117,26 +122,6 @@ class Recorder:
             free_order=None if free_order is None else tuple(free_order),
             on_event=on_event,
         )
-
-    def reserve(self, name: str, text: str, declared_max: int) -> bool:
-        """Reserve contiguously for ``declared_max`` positions and store ``text``; say if it fit.
-
-        The baseline has as many slots as the learner's capacity: nothing is lost to blocks.
-        """
-        if self._region is None:
-            self._region = ContiguousRegion(self.settings.capacity, on_event=self._note)
-        try:
-            self._region.reserve(name, declared_max)
-        except OutOfSlots:
-            self._refused.append(name)
-            return False
-        self._region.store(name, len(text))
-        self._reserved_texts[name] = text
-        return True
-
-    def has_reservation(self, name: str) -> bool:
-        """Whether the baseline took this request in."""
-        return name in self._reserved_texts
 
     def state(self) -> State:
         """The board as it is now, for a script that has to look at it."""
@@ -216,8 +201,8 @@ class Recorder:
             caption="",
             facts=(),
             events=tuple(self._since.events),
-            state=take_snapshot(self.engine, self._history, self.waiting, self._written_now()),
-            contiguous=self._contiguous_view(),
+            state=take_snapshot(self.engine, self._history, self.waiting, self._since.written),
+            contiguous=self.baseline.view(),
             lookup=self._lookups() if look_up_requests else None,
             what_if=what_if,
             attention=self._attention(keep_attention),
@@ -229,7 +214,7 @@ class Recorder:
         )
         self._frames.append(self._tell(draft, words))
         self._since = _SinceFrame()
-        self.on_progress(len(self._frames), words.title)
+        self._on_progress(len(self._frames), words.title)
 
     def cannot_show(self, key: str) -> None:
         """Declare that these settings cannot show the lesson's point.
@@ -256,9 +241,7 @@ class Recorder:
 
     def _note(self, event: Event) -> None:
         self._since.events.append(event)
-        name = getattr(event, "request", None)
-        text = self.engine.text(name) if isinstance(event, SlotsWritten) and name else ""
-        self._history.note(event, text)
+        self._since.written |= self._history.note(event, self.engine.text)
 
     def _input_count(self, name: str) -> InputCount:
         cache = self.engine.cache
@@ -270,21 +253,6 @@ class Recorder:
             first_offset=split_position(first, self.settings.block_size).offset,
         )
 
-    def _written_now(self) -> set[int]:
-        """Flat slots that got new bytes since the last frame, by a write or by a copy."""
-        slots: set[int] = set()
-        block_size = self.settings.block_size
-        for event in self._since.events:
-            match event:
-                case SlotsWritten(slots=written):
-                    slots |= set(written)
-                case BlockCopied(destination=destination, positions=positions):
-                    start = destination * block_size
-                    slots |= {start + position % block_size for position in positions}
-                case _:
-                    pass
-        return slots
-
     def _lookups(self) -> tuple[LookupView, ...]:
         return tuple(view for name in self.engine.requests for view in look_up(self.engine, name))
 
@@ -293,25 +261,6 @@ class Recorder:
         if self._since.attention:
             return tuple(self._since.attention)
         return attention_views(self.engine, self.engine.requests) if keep else None
-
-    def _contiguous_view(self) -> ContiguousView | None:
-        if self._region is None:
-            return None
-        return ContiguousView(
-            capacity_slots=self._region.capacity,
-            reservations=tuple(
-                ReservationView(
-                    request=reservation.request,
-                    start=reservation.start,
-                    reserved=reservation.reserved,
-                    stored=reservation.stored,
-                    tokens=tuple(self._reserved_texts[reservation.request]),
-                )
-                for reservation in self._region.reservations
-            ),
-            free_slots=self._region.free_slots,
-            refused=tuple(self._refused),
-        )
 
     def _tell(self, draft: Frame, words: "Words") -> Frame:
         caption = narrate(words.caption, draft, self.settings)

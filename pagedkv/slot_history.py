@@ -4,6 +4,7 @@ The pool's tensors hold vectors without names. This keeps the label that goes wi
 it after a block was freed: that is how the board can call old bytes by their old name.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pagedkv.events import BlockCopied, Event, SlotsWritten
@@ -28,16 +29,23 @@ class SlotHistory:
         """What was last written to a slot, or None if nothing ever was."""
         return self._contents.get(flat_slot)
 
-    def note(self, event: Event, text: str) -> None:
-        """Follow one event; ``text`` is the whole text of the request that it is about."""
+    def note(self, event: Event, text_of: Callable[[str], str]) -> set[int]:
+        """Follow one event and return the slots that it gave new bytes.
+
+        ``text_of`` knows the whole text of each request; it is asked only of one that was written.
+        """
         match event:
-            case SlotsWritten(slots=slots, positions=positions):
+            case SlotsWritten(request=request, slots=slots, positions=positions):
+                text = text_of(request)
                 for slot, position in zip(slots, positions, strict=True):
                     self._contents[slot] = SlotContent(position, text[position])
-            case BlockCopied(source=source, destination=destination):
+                return set(slots)
+            case BlockCopied(source=source, destination=destination, positions=positions):
                 self._copy(source, destination)
+                first = destination * self._block_size
+                return {first + position % self._block_size for position in positions}
             case _:
-                pass
+                return set()
 
     def _copy(self, source: int, destination: int) -> None:
         for offset in range(self._block_size):

@@ -23,6 +23,7 @@ TRACE = (
     "pagedkv.trace",
     "pagedkv.narration",
     "pagedkv.recorder",
+    "pagedkv.contiguous_baseline",
     "pagedkv.snapshot",
     "pagedkv.evidence",
     "pagedkv.memory_check",

@@ -155,11 +155,11 @@ def script(stage: Recorder) -> None:
 
 def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> list[str]:
     """The baseline: B declares its longest answer. Returns keys of what spoils the comparison."""
-    if not stage.reserve("B", prompt_b, len(prompt_b) + LONGEST_ANSWER):
+    if not stage.baseline.reserve("B", prompt_b, len(prompt_b) + LONGEST_ANSWER):
         stage.show("b_too_long")
         return ["infeasible_b"]
     stage.show("reserved")
-    if stage.reserve("C", prompt_c, len(prompt_c)):
+    if stage.baseline.reserve("C", prompt_c, len(prompt_c)):
         stage.show("c_fits")
         return ["infeasible_c_fits"]
     stage.show("c_waits")
@@ -188,7 +188,7 @@ def go_on(stage: Recorder, c_is_in: bool) -> None:
         return
     run_together(stage, names)
     stage.show("executed_both" if len(names) > 1 else "executed_one")
-    stage.show("waste" if stage.has_reservation("B") else "waste_paged_only")
+    stage.show("waste" if stage.baseline.has_reservation("B") else "waste_paged_only")
 
 
 LESSON = Lesson(

@@ -4,7 +4,6 @@ import pytest
 
 import kernels
 from pagedkv.engine import Engine
-from pagedkv.events import SlotsWritten
 from pagedkv.model import CharGPT, load_model
 from pagedkv.slot_history import SlotHistory
 from pagedkv.snapshot import take_snapshot
@@ -24,8 +23,7 @@ class Stage:
         self.engine = Engine(model, block_size=4, num_blocks=4, on_event=self.note)
 
     def note(self, event) -> None:
-        text = self.engine.text(event.request) if isinstance(event, SlotsWritten) else ""
-        self.history.note(event, text)
+        self.history.note(event, self.engine.text)
 
     def state(self, **options) -> State:
         return take_snapshot(self.engine, self.history, **options)

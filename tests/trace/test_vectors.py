@@ -38,7 +38,7 @@ def test_a_slots_vector_is_the_k_and_v_that_the_pool_holds():
     engine = Engine(model, block_size=4, num_blocks=3)
     engine.admit("B", "ROMEO:")
     engine.execute("B")
-    history.note(SlotsWritten("B", tuple(range(6)), tuple(range(6))), "ROMEO:")
+    history.note(SlotsWritten("B", tuple(range(6)), tuple(range(6))), engine.text)
     ids = store.take(engine.cache, history)
     vectors = store.stacked(model.config)
     for position in range(6):
