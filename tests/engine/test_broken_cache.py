@@ -27,7 +27,7 @@ Break = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.fixture(scope="module")
 def model() -> CharGPT:
-    return load_model(kernels.runtime()["device"] or "cpu")
+    return load_model(kernels.runtime()["device"])
 
 
 def two_answers(model: CharGPT) -> Engine:
@@ -106,7 +106,6 @@ def missed_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 def write_into_a_shared_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks at the ref count before the write."""
     monkeypatch.setattr(BlockManager, "_must_copy", lambda self, request: False)
-    with_batch(monkeypatch, "write", lambda batch: batch)
     write_slots = kernels.write_slots
 
     def one_by_one(key, value, k_layer, v_layer, slots):  # the launcher refuses a slot given twice

@@ -11,7 +11,7 @@ from pagedkv.model.gpt import CharGPT
 from pagedkv.model.train import dense_causal_attend
 
 CONFIG = ModelConfig(num_layers=2, channels=32, num_heads=4, num_kv_heads=2, head_dim=16)
-DEVICE = kernels.runtime()["device"] or "cpu"
+DEVICE = kernels.runtime()["device"]
 
 
 @pytest.fixture(scope="module")
@@ -121,10 +121,17 @@ def test_in_every_layer_a_query_finds_its_own_key_already_written(model):
 
 
 def test_logits_are_those_after_each_requests_last_input(model):
+    """Of several rows each: neither an earlier row's nor another request's."""
+    inputs = {"C": tokens(6, seed=1), "B": tokens(4, seed=2)}
     cache = new_cache()
-    cache.admit("B", 6)
-    logits = execute(model, cache, {"B": tokens(6)})["B"]
-    assert logits.shape == (CONFIG.vocab_size,)
+    for name in ("B", "C"):
+        cache.admit(name, len(inputs[name]))
+    logits = execute(model, cache, inputs)
+    assert list(logits) == ["C", "B"]
+    for name, ids in inputs.items():
+        assert logits[name].shape == (CONFIG.vocab_size,)
+        assert_close(logits[name], dense_logits(model, ids))
+        assert (logits[name] - dense_logits(model, ids[:-1])).abs().max() > 1e-2
 
 
 @pytest.mark.parametrize(

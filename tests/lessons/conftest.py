@@ -20,7 +20,7 @@ Read = Callable[..., Json]
 
 @pytest.fixture(scope="session")
 def model() -> CharGPT:
-    return load_model(kernels.runtime()["device"] or "cpu")
+    return load_model(kernels.runtime()["device"])
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from pagedkv.trace.frame import Trace
 @pytest.fixture(scope="session")
 def recorded() -> Callable[..., Trace]:
     """``recorded(slug, **settings)`` is a lesson's trace; settings left out have their defaults."""
-    model = load_model(kernels.runtime()["device"] or "cpu")
+    model = load_model(kernels.runtime()["device"])
 
     @cache
     def once(slug: str, settings: Settings) -> Trace:

@@ -1,5 +1,7 @@
 """The events of a frame explain all that changed on the board since the frame before."""
 
+from dataclasses import replace
+
 import pytest
 from replay import Board, assert_same
 
@@ -67,6 +69,22 @@ def test_the_replay_objects_to_a_missing_event(recorded):
             assert_same(board, frame.state)
 
 
+def test_the_replay_objects_to_a_pending_token_that_ought_to_be_gone(recorded):
+    trace = recorded("growth")
+    board = empty_board(trace)
+    appended = 0
+    for frame in trace.frames:
+        for event in frame.events:
+            board.play(event)
+        b, *others = frame.state.requests
+        if b.num_tokens > b.num_stored:
+            appended += 1
+            still_pending = replace(b, pending_token=board.pending["B"])
+            with pytest.raises(AssertionError):
+                assert_same(board, replace(frame.state, requests=(still_pending, *others)))
+    assert appended
+
+
 def test_the_replay_objects_to_a_wrong_slot(recorded):
     (written,) = [
         e
@@ -74,9 +92,9 @@ def test_the_replay_objects_to_a_wrong_slot(recorded):
         for e in frame.events
         if isinstance(e, SlotsWritten) and e.positions == (8,)
     ]
-    board = Board(4, [1], {"B": [3, 0, 5]}, {"B": 8}, {3: 1, 0: 1, 5: 1})
+    board = Board(4, [1], {"B": [3, 0, 5]}, {"B": 8}, {3: 1, 0: 1, 5: 1}, pending={"B": "x"})
     board.play(written)
-    board = Board(4, [1], {"B": [3, 0, 2]}, {"B": 8}, {3: 1, 0: 1, 2: 1})
+    board = Board(4, [1], {"B": [3, 0, 2]}, {"B": 8}, {3: 1, 0: 1, 2: 1}, pending={"B": "x"})
     with pytest.raises(AssertionError):
         board.play(written)
 

@@ -12,7 +12,7 @@ from pagedkv.trace.state import SlotView, State
 
 @pytest.fixture(scope="module")
 def model() -> CharGPT:
-    return load_model(kernels.runtime()["device"] or "cpu")
+    return load_model(kernels.runtime()["device"])
 
 
 class Stage:

@@ -34,7 +34,7 @@ def test_vectors_are_k_and_v_of_all_layers_and_kv_heads(recorded):
 
 def test_a_slots_vector_is_the_k_and_v_that_the_pool_holds():
     history, store = SlotHistory(4), VectorStore()
-    model = load_model(kernels.runtime()["device"] or "cpu")
+    model = load_model(kernels.runtime()["device"])
     engine = Engine(model, block_size=4, num_blocks=3)
     engine.admit("B", "ROMEO:")
     engine.execute("B")
