@@ -18,7 +18,9 @@ def first_look(trace: Trace) -> tuple[int, int]:
     for frame in trace.frames:
         if frame.worked_score is not None:
             return frame.worked_score.layer, frame.worked_score.head
-    return widest_head(view for frame in trace.frames for view in last_queries(frame.attention))
+    return most_spread_head(
+        view for frame in trace.frames for view in last_queries(frame.attention)
+    )
 
 
 def last_queries(views: Sequence[AttentionView] | None) -> list[AttentionView]:
@@ -30,7 +32,7 @@ def last_queries(views: Sequence[AttentionView] | None) -> list[AttentionView]:
     return [v for name, own in by_request.items() for v in own if v.query_position == last[name]]
 
 
-def widest_head(views: Iterable[AttentionView]) -> tuple[int, int]:
+def most_spread_head(views: Iterable[AttentionView]) -> tuple[int, int]:
     """Return the (layer, head) whose least spread query spreads its attention most.
 
     With no query there is nothing to choose by, and the answer is layer 0, head 0.
@@ -41,6 +43,9 @@ def widest_head(views: Iterable[AttentionView]) -> tuple[int, int]:
             place = (view.layer, head)
             least[place] = min(least.get(place, 1.0), float(value))
     return max(least, key=lambda place: least[place], default=(0, 0))
+
+
+widest_head = most_spread_head  # its former name, for callers that still use it
 
 
 def spread(weights: Weights) -> Weights:

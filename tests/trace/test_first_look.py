@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pagedkv.trace.first_look import first_look, last_queries, spread, widest_head
+from pagedkv.trace.first_look import first_look, last_queries, most_spread_head, spread
 
 ONE_HOT = [0.0, 1.0, 0.0, 0.0]
 EVEN = [0.25, 0.25, 0.25, 0.25]
@@ -29,15 +29,15 @@ def test_a_context_of_one_has_no_spread():
 
 
 def test_a_head_is_judged_by_its_least_spread_query(a_view):
-    assert widest_head([a_view(0, EVEN, TWO), a_view(0, ONE_HOT, TWO)]) == (0, 1)
+    assert most_spread_head([a_view(0, EVEN, TWO), a_view(0, ONE_HOT, TWO)]) == (0, 1)
 
 
 def test_layers_compete_with_each_other(a_view):
-    assert widest_head([a_view(0, TWO, TWO), a_view(1, ONE_HOT, EVEN)]) == (1, 1)
+    assert most_spread_head([a_view(0, TWO, TWO), a_view(1, ONE_HOT, EVEN)]) == (1, 1)
 
 
 def test_without_a_query_it_is_the_first():
-    assert widest_head([]) == (0, 0)
+    assert most_spread_head([]) == (0, 0)
 
 
 def test_of_a_prefill_only_the_last_query_counts(recorded):
