@@ -26,14 +26,14 @@ FRAMES = {
         "{state.requests[B].block_table:P}, and any free block can be its next.",
     ),
     "if_neighbours": Words(
-        "if B's blocks had to be neighbours",
+        "B's blocks had to be neighbours",
         "B's next block would have to lie right behind its "
         "{len(state.requests[B].block_table):block}, and there is C. B could not grow without "
         "moving, though {state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free "
         "elsewhere.",
     ),
     "if_neighbours_full": Words(
-        "if B's blocks had to be neighbours",
+        "B's blocks had to be neighbours",
         "B's next block would have to lie right behind its "
         "{len(state.requests[B].block_table):block}, and there is C. B could not grow without "
         "moving, and there is no free block to move to.",

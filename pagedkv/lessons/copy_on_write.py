@@ -29,7 +29,7 @@ FRAMES = {
         "it cannot be R1's and R2's at once.",
     ),
     "if_both_write": Words(
-        "if both wrote into the shared block",
+        "both wrote into the shared block",
         "R1's {state.requests[R1].pending_token:char} and R2's "
         "{state.requests[R2].pending_token:char} are both to be position "
         "{state.requests[R1].num_tokens}, so both would land in one slot. Whoever wrote last would "

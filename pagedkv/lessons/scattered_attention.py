@@ -52,18 +52,18 @@ FRAMES = {
         "to lie there.",
     ),
     "if_straight_on": Words(
-        "if the kernel read straight on from B's first block",
+        "the kernel read straight on from B's first block",
         "{what_if.num_wrong} of the {len(what_if.cells):slot} read would hold something else than "
         "the position asked for: another request's KV, another position's, or bytes nobody wrote. "
         "All of it would be in B's answer.",
     ),
     "if_straight_on_by_luck": Words(
-        "if the kernel read straight on from B's first block",
+        "the kernel read straight on from B's first block",
         "B's blocks happen to lie one behind the other here, so all {len(what_if.cells):slot} read "
         "would be the right ones. Nothing but luck keeps it so: the next block may be anywhere.",
     ),
     "if_straight_on_past_the_end": Words(
-        "if the kernel read straight on from B's first block",
+        "the kernel read straight on from B's first block",
         "The pool ends after {len(what_if.cells):slot}: what follows there is not KV at all, and "
         "the rest of B's lies elsewhere.",
     ),

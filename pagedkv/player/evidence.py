@@ -1,6 +1,5 @@
 """The proofs under the board: attention, look-ups, a worked score, a comparison, a what-if."""
 
-import re
 from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import Any
@@ -183,7 +182,7 @@ def what_if_data(frame: Frame, roster: Roster, reader: CaptionReader) -> Data | 
     groups = groupby(view.cells, key=lambda cell: cell.block_id)
     return {
         "r": roster.index(view.request),
-        "title": re.sub(r"^if\s+", "", view.title, flags=re.IGNORECASE),  # the strip says "if"
+        "title": view.title,
         "text": reader.runs(view.text, frame.state),
         "blocks": [
             {"id": block, "cells": [_what_if_cell(cell, roster) for cell in cells]}

@@ -141,7 +141,7 @@ def _contiguous(view: ContiguousView) -> Iterator[str]:
 
 
 def _what_if(what_if: WhatIf) -> Iterator[str]:
-    yield f"  What {what_if.title}: {what_if.text}"
+    yield f"  What if {what_if.title}: {what_if.text}"
     cells = " ".join(
         f"P{cell.block_id}.{cell.offset}{'!' if cell.wrong else ''}" for cell in what_if.cells
     )

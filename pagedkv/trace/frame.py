@@ -168,8 +168,8 @@ class WhatIfCell:
 class WhatIf:
     """A supposition drawn on a strip of its own; never part of ``state``.
 
-    ``title`` states the supposition, ``text`` what would go wrong, with ``facts`` as in a caption.
-    ``num_wrong`` counts the cells where it fails.
+    ``title`` states the supposition without its "if", ``text`` says what would go wrong, with
+    ``facts`` as in a caption. ``num_wrong`` counts the cells where it fails.
     """
 
     kind: str

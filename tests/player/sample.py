@@ -425,7 +425,7 @@ def clash(toy: Toy) -> WhatIf:
     return WhatIf(
         "both-write",
         "R1",
-        f"If both wrote into P{block}",
+        f"both wrote into P{block}",
         f"One slot of P{block} cannot hold the K and V of R1 and of R2.",
         (),
         tuple(cells),

@@ -85,7 +85,7 @@ def test_every_frame_has_each_request_with_counts_and_table(trace):
 def test_suppositions_and_comparisons_with_dense_are_there(trace):
     for frame, part in zip(trace.frames, frames_of(trace_to_text(trace, "A lesson")), strict=True):
         if frame.what_if:
-            assert frame.what_if.text in part
+            assert f"  What if {frame.what_if.title}: {frame.what_if.text}" in part
         if frame.attention:
             assert "largest difference to dense" in part
         if frame.lookup:
