@@ -6,6 +6,16 @@ from pagedkv.recorder import Recorder
 
 LONGEST_ANSWER = 14  # positions that B declares beyond its prompt, used or not
 
+# Why nothing can be compared, by what became of C in one piece (None: not even B fitted, so C never
+# asked) and in blocks. C refused in one piece and admitted into blocks is the lesson's point.
+REASONS = {
+    (None, True): "infeasible_b",
+    (None, False): "infeasible_neither",
+    (True, True): "infeasible_c_fits",
+    (True, False): "infeasible_c_waits_paged_only",
+    (False, False): "infeasible_c_waits",
+}
+
 # Which frame shows B's own check, by the answers to: does it need a block? does it get a slot?
 CHECKS_OF_B = {
     (False, True): "check_b_fits",
@@ -60,6 +70,12 @@ FRAMES = {
     ),
     "c_waits_paged": Words(
         "C waits here too",
+        "C's {events[RequestRefused$].needed:block} were not to be had: "
+        "{events[RequestRefused$].free} of {events[RequestRefused$].total} "
+        "{events[RequestRefused$].free:is|are} free. Nothing changed, and C waits.",
+    ),
+    "c_waits_paged_only": Words(
+        "C has to wait, in blocks",
         "C's {events[RequestRefused$].needed:block} were not to be had: "
         "{events[RequestRefused$].free} of {events[RequestRefused$].total} "
         "{events[RequestRefused$].free:is|are} free. Nothing changed, and C waits.",
@@ -125,6 +141,18 @@ FRAMES = {
         "With {config.capacity:position}, C fits beside B's reservation, so nobody waits. Less "
         "capacity or a longer prompt would show the difference.",
     ),
+    "infeasible_neither": Words(
+        "Not at these settings",
+        "B's reservation does not fit into {config.capacity:position} in one piece, and "
+        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts either. "
+        "More capacity or a shorter prompt would do.",
+    ),
+    "infeasible_c_waits_paged_only": Words(
+        "Not at these settings",
+        "With {config.capacity:position}, C fits beside B's reservation, and "
+        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
+        "waits in blocks only. Other blocks or a longer prompt would show the difference.",
+    ),
     "infeasible_c_waits": Words(
         "Not at these settings",
         "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
@@ -138,40 +166,39 @@ def script(stage: Recorder) -> None:
     stage.open_pool(mixed_order(stage.settings.num_blocks))
     prompt_b, prompt_c = prompts(stage)
     b_is_in = store(stage, "B", prompt_b)
-    reasons = reserve(stage, prompt_b, prompt_c)
+    c_fits_in_one_piece = reserve(stage, prompt_b, prompt_c)
     if not b_is_in:
         stage.check_admission("B", len(prompt_b))
         stage.show("b_waits")
     else:
         stage.show("paged")
-    c_is_in = allocate_for_c(stage, prompt_c)
-    if not c_is_in:
-        reasons.append("infeasible_c_waits")
+    waits_here_too = c_fits_in_one_piece is False
+    c_is_in = allocate_for_c(
+        stage, prompt_c, "c_waits_paged" if waits_here_too else "c_waits_paged_only"
+    )
     if b_is_in:
         go_on(stage, c_is_in)
-    if reasons:
-        stage.cannot_show(reasons[0])
+    if reason := REASONS.get((c_fits_in_one_piece, c_is_in)):
+        stage.cannot_show(reason)
 
 
-def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> list[str]:
-    """The baseline: B declares its longest answer. Returns keys of what spoils the comparison."""
+def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> bool | None:
+    """The baseline: B declares its longest answer. Say if C fits beside it, None without B."""
     if not stage.baseline.reserve("B", prompt_b, len(prompt_b) + LONGEST_ANSWER):
         stage.show("b_too_long")
-        return ["infeasible_b"]
+        return None
     stage.show("reserved")
-    if stage.baseline.reserve("C", prompt_c, len(prompt_c)):
-        stage.show("c_fits")
-        return ["infeasible_c_fits"]
-    stage.show("c_waits")
-    return []
+    c_fits = stage.baseline.reserve("C", prompt_c, len(prompt_c))
+    stage.show("c_fits" if c_fits else "c_waits")
+    return c_fits
 
 
-def allocate_for_c(stage: Recorder, prompt_c: str) -> bool:
+def allocate_for_c(stage: Recorder, prompt_c: str, key_of_refusal: str) -> bool:
     """C asks for blocks for its input, and for nothing else; say if it got them."""
     stage.check_admission("C", len(prompt_c))
     stage.show("check_c")
     if not stage.admit("C", prompt_c):
-        stage.show("c_waits_paged")
+        stage.show(key_of_refusal)
         return False
     stage.show("admitted")
     return True

@@ -148,6 +148,28 @@ def test_bs_check_says_whether_it_needs_a_block_and_whether_it_gets_one(read, se
     assert words in frame["caption"]
 
 
+@pytest.mark.parametrize(
+    ("in_one_piece", "settings"),
+    [
+        ("B is refused", {"capacity": 14}),
+        ("C fits", {"block_size": 32, "capacity": 57, "prompt_length": 20}),
+        ("C waits", {"block_size": 16, "capacity": 24}),
+    ],
+)
+def test_where_c_waits_in_blocks_too_the_words_go_by_what_became_of_it_in_one_piece(
+    read, in_one_piece, settings
+):
+    trace = read("reserve-or-allocate", **settings)
+    (frame,) = (
+        f for f in trace["frames"] if events(f, "RequestRefused", request="C", unit="blocks")
+    )
+    assert ("too" in frame["title"]) == (in_one_piece == "C waits")
+    assert "nobody waits" not in trace["infeasible"]
+    assert "both prompts" in trace["infeasible"]
+    assert ("does not fit" in trace["infeasible"]) == (in_one_piece == "B is refused")
+    assert ("C fits" in trace["infeasible"]) == (in_one_piece == "C fits")
+
+
 def test_one_execution_processes_1_plus_6_input_tokens(trace):
     frame = frame_with(trace, "AttentionComputed", request="C")
     execution = frame["execution"]
