@@ -16,25 +16,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pagedkv.events import RequestFinished
-from pagedkv.player.board import blocks_data, group_data, legend_data
-from pagedkv.player.contiguous import contiguous_data
-from pagedkv.player.evidence import (
-    attention_data,
-    comparison_data,
-    lookup_data,
-    what_if_data,
-    worked_data,
-)
+from pagedkv.player.attention_strip import attention_data
+from pagedkv.player.blocks import blocks_data
+from pagedkv.player.captions import CaptionReader
+from pagedkv.player.check_and_execution import check_data, execution_data
+from pagedkv.player.comparison import comparison_data
+from pagedkv.player.contiguous_strip import contiguous_data
+from pagedkv.player.ledger import ledger_data, mark_changes
+from pagedkv.player.legend import legend_data
+from pagedkv.player.lookups import lookup_data
+from pagedkv.player.request_groups import group_data
 from pagedkv.player.roster import Roster, lanes_of, roster_of
-from pagedkv.player.story import (
-    CaptionReader,
-    check_data,
-    execution_data,
-    ledger_data,
-    mark_changes,
-)
 from pagedkv.player.text import say
+from pagedkv.player.what_if import what_if_data
 from pagedkv.player.words import SCREEN
+from pagedkv.player.worked_score import worked_data
 from pagedkv.terms import TERMS
 from pagedkv.trace.errors import worst
 from pagedkv.trace.first_look import first_look
