@@ -80,11 +80,11 @@ def ordinal(index: int) -> str:
     return f"{stem}-{_ONES[ones]}" if ones else round_word
 
 
-def join(words: Sequence[str]) -> str:
+def join(words: Sequence[str], conjunction: str = "and") -> str:
     """``words`` as an English list: "P1", "P1 and P4", "P0, P1 and P4"."""
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
 
 
 class _Teller(string.Formatter):

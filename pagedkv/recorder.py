@@ -216,13 +216,15 @@ class Recorder:
         self._since = _SinceFrame()
         self._on_progress(len(self._frames), words.title)
 
-    def cannot_show(self, key: str) -> None:
+    def cannot_show(self, key: str, remedy: str) -> None:
         """Declare that these settings cannot show the lesson's point.
 
         The lesson's words for ``key`` say why; what they cite is in the last frame shown.
+        ``remedy`` says what would do.
         """
         template = self._lesson.frames[key].caption
-        self._infeasible = narrate(template, self._frames[-1], self.settings).text
+        reason = narrate(template, self._frames[-1], self.settings).text
+        self._infeasible = f"{reason} {remedy}"
 
     def trace(self) -> Trace:
         """Everything shown so far."""

@@ -1,8 +1,11 @@
 """The block table: a request's order on one side, places in memory on the other."""
 
+from pagedkv.layout import blocks_needed
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.recorder import Recorder
+from pagedkv.settings import Settings
 from pagedkv.suppositions import neighbours, suppose
 
 FRAMES = {
@@ -70,22 +73,27 @@ FRAMES = {
     "b_waits": B_WAITS,
     "infeasible_b": Words(
         "Not at these settings",
-        "The pool of {config.num_blocks:block} cannot hold B with its next input. More capacity or "
-        "a shorter prompt would show its table.",
+        "The pool of {config.num_blocks:block} cannot hold B with its next input.",
     ),
     "infeasible_c": Words(
         "Not at these settings",
-        "The pool of {config.num_blocks:block} cannot hold C beside B, so there is one table only. "
-        "More capacity or a shorter prompt would show both.",
+        "The pool of {config.num_blocks:block} cannot hold C beside B, so there is one table only.",
     ),
 }
+
+
+def can_show(settings: Settings) -> bool:
+    """Whether B, with the input that it processes beside C, and C have room."""
+    of_b = blocks_needed(settings.prompt_length + 1, settings.block_size)
+    of_c = blocks_needed(settings.prompt_length, settings.block_size)
+    return of_b + of_c <= settings.num_blocks
 
 
 def script(stage: Recorder) -> None:
     """Two requests after one execution; then one look-up, step by step."""
     b_got_on = b_and_c_after_one_execution(stage)
     if "B" not in stage.engine.requests:
-        explain_refusal_of_b(stage, "b_waits", "infeasible_b")
+        explain_refusal_of_b(stage, "b_waits", "infeasible_b", can_show)
         return
     c_is_in = "C" in stage.engine.requests
     stage.show("start" if c_is_in else "start_alone")
@@ -100,9 +108,9 @@ def script(stage: Recorder) -> None:
     stage.show("read_table", look_up_requests=True)
     stage.show("any_position", look_up_requests=True)
     if not b_got_on:
-        stage.cannot_show("infeasible_b")
+        stage.cannot_show("infeasible_b", what_would_do(stage.settings, can_show))
     elif not c_is_in:
-        stage.cannot_show("infeasible_c")
+        stage.cannot_show("infeasible_c", what_would_do(stage.settings, can_show))
 
 
 LESSON = Lesson(

@@ -1,7 +1,9 @@
 """Copy-on-write: a shared block is copied when, and only when, someone must write into it."""
 
+from pagedkv.layout import blocks_needed, empty_slots
 from pagedkv.lessons.base import EngineNote, Lesson, Preset, Words
 from pagedkv.lessons.opening import PROMPT_WAITS, store
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.model.prompts import PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
 from pagedkv.settings import Settings
@@ -104,37 +106,43 @@ FRAMES = {
     "infeasible_full": Words(
         "Not at these settings",
         "A prompt of {config.prompt_length:position} fills its last block of "
-        "{config.block_size:slot}, and a full block is never copied. One position more or less "
-        "would show a copy.",
+        "{config.block_size:slot}, and a full block is never copied.",
     ),
     "infeasible_always_full": Words(
         "Not at these settings",
         "A block of {config.block_size:slot} is full as soon as it is written, so nothing is ever "
-        "copied. Larger blocks would show a copy.",
+        "copied.",
     ),
     "infeasible_no_block": Words(
         "Not at these settings",
-        "No block is free for the copy: the pool has {config.num_blocks:block}. More capacity or a "
-        "shorter prompt would show it.",
+        "No block is free for the copy: the pool has {config.num_blocks:block}.",
     ),
 }
+
+
+def can_show(settings: Settings) -> bool:
+    """Whether the prompt leaves its last block part-filled, and a block free for the copy."""
+    length, block_size = settings.prompt_length, settings.block_size
+    with_copy = blocks_needed(length, block_size) + 1
+    return empty_slots(length, block_size) > 0 and with_copy <= settings.num_blocks
 
 
 def script(stage: Recorder) -> None:
     """Fork, select different outputs, and let both be processed one after the other."""
     text = prompt(PASSAGE_SHARED, stage.settings.prompt_length)
+    remedy = what_would_do(stage.settings, can_show)
     last_is_full = len(text) % stage.settings.block_size == 0
     if not fork_after_prompt(stage, text):
         stage.show("prompt_waits")
-        stage.cannot_show(why_full(stage) if last_is_full else "infeasible_no_block")
+        stage.cannot_show(why_full(stage) if last_is_full else "infeasible_no_block", remedy)
         return
     both_went_on = fill_new_blocks(stage) if last_is_full else split_last_block(stage)
     if both_went_on:
         stage.show("attend", keep_attention=True)
     if last_is_full:
-        stage.cannot_show(why_full(stage))
+        stage.cannot_show(why_full(stage), remedy)
     elif not both_went_on:
-        stage.cannot_show("infeasible_no_block")
+        stage.cannot_show("infeasible_no_block", remedy)
 
 
 def why_full(stage: Recorder) -> str:

@@ -1,9 +1,12 @@
 """Freeing: references are released, and a block returns when the last one is gone."""
 
+from pagedkv.layout import blocks_needed, empty_slots
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import PROMPT_WAITS, store
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.model.prompts import PASSAGE_D, PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
+from pagedkv.settings import Settings
 
 FRAMES = {
     "start": Words(
@@ -74,10 +77,17 @@ FRAMES = {
     ),
     "infeasible": Words(
         "Not at these settings",
-        "With {config.num_blocks:block} something was refused on the way. More capacity or a "
-        "shorter prompt would let both answers go on before they end.",
+        "With {config.num_blocks:block} something was refused on the way, before both "
+        "answers could end.",
     ),
 }
+
+
+def can_show(settings: Settings) -> bool:
+    """Whether both answers can go on: one copy, or a new block each after a full one."""
+    length, block_size = settings.prompt_length, settings.block_size
+    own_blocks = 1 if empty_slots(length, block_size) else 2
+    return blocks_needed(length, block_size) + own_blocks <= settings.num_blocks
 
 
 def script(stage: Recorder) -> None:
@@ -85,7 +95,7 @@ def script(stage: Recorder) -> None:
     length = stage.settings.prompt_length
     if not store(stage, "R1", prompt(PASSAGE_SHARED, length)):
         stage.show("prompt_waits")
-        stage.cannot_show("infeasible")
+        stage.cannot_show("infeasible", what_would_do(stage.settings, can_show))
         return
     both_went_on = go_on_separately(stage)
     stage.show("start" if both_went_on else "start_refused")
@@ -99,7 +109,7 @@ def script(stage: Recorder) -> None:
     stage.show("overwritten" if old_bytes_remain else "overwritten_all")
     stage.show("two_savings" if state.free_blocks else "two_savings_none_free")
     if not both_went_on:
-        stage.cannot_show("infeasible")
+        stage.cannot_show("infeasible", what_would_do(stage.settings, can_show))
 
 
 def go_on_separately(stage: Recorder) -> bool:

@@ -1,7 +1,13 @@
 """Growth: a request takes one more block when its next position has no slot, and not before."""
 
 from pagedkv.lessons.base import EngineNote, Lesson, Words
-from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
+from pagedkv.lessons.opening import (
+    B_WAITS,
+    b_and_c_after_one_execution,
+    b_can_take_one_more_block,
+    explain_refusal_of_b,
+)
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.recorder import Recorder
 
 FRAMES = {
@@ -91,12 +97,12 @@ FRAMES = {
     "infeasible_prompt": Words(
         "Not at these settings",
         "B's prompt of {config.prompt_length:position} does not fit into the pool of "
-        "{config.num_blocks:block}. More capacity, or a shorter prompt, would show B growing.",
+        "{config.num_blocks:block}.",
     ),
     "infeasible_growth": Words(
         "Not at these settings",
         "B cannot take its next block: {state.totals.free_blocks} of {config.num_blocks:block} "
-        "{state.totals.free_blocks:is|are} free. More capacity or a shorter prompt would show it.",
+        "{state.totals.free_blocks:is|are} free.",
     ),
 }
 
@@ -105,7 +111,7 @@ def script(stage: Recorder) -> None:
     """Decode B until it has taken one more block and stored in it, or is refused."""
     b_got_on = b_and_c_after_one_execution(stage)
     if "B" not in stage.engine.requests:
-        explain_refusal_of_b(stage, "b_waits", "infeasible_prompt")
+        explain_refusal_of_b(stage, "b_waits", "infeasible_prompt", b_can_take_one_more_block)
         return
     if not b_got_on:
         stop_growing(stage)
@@ -133,7 +139,7 @@ def stop_growing(stage: Recorder) -> None:
     """B was refused a block: show the check that it failed, and say what would help."""
     stage.check_append("B")
     stage.show("stuck")
-    stage.cannot_show("infeasible_growth")
+    stage.cannot_show("infeasible_growth", what_would_do(stage.settings, b_can_take_one_more_block))
 
 
 def grow_in_place(stage: Recorder, in_detail: bool) -> None:

@@ -7,9 +7,12 @@ the point. The lessons say so.
 
 from collections.abc import Iterable
 
+from pagedkv.layout import blocks_needed
 from pagedkv.lessons.base import Words
+from pagedkv.lessons.remedies import CanShow, what_would_do
 from pagedkv.model.prompts import PASSAGE_B, PASSAGE_C, prompt
 from pagedkv.recorder import Recorder
+from pagedkv.settings import Settings
 
 _LEFT_BY_EARLIER_REQUESTS = (3, 0, 1, 4, 5, 2)
 
@@ -80,11 +83,21 @@ def b_and_c_after_one_execution(stage: Recorder) -> bool:
     return b_goes_on
 
 
-def explain_refusal_of_b(stage: Recorder, key: str, why: str) -> None:
+def b_can_take_one_more_block(settings: Settings) -> bool:
+    """Whether B, after one execution beside C, grows into a further block. C may be waiting."""
+    block_size, num_blocks = settings.block_size, settings.num_blocks
+    of_prompt = blocks_needed(settings.prompt_length, block_size)
+    of_c = of_prompt if 2 * of_prompt <= num_blocks else 0
+    of_b = blocks_needed(settings.prompt_length + 1, block_size) + 1
+    return of_prompt <= num_blocks and of_b + of_c <= num_blocks
+
+
+def explain_refusal_of_b(stage: Recorder, key: str, why: str, can_show: CanShow) -> None:
     """B was not admitted: show the check that it failed, and declare why nothing else follows.
 
-    ``key`` and ``why`` name the lesson's words for the one and the other.
+    ``key`` and ``why`` name the lesson's words for the one and the other; ``can_show`` is the
+    lesson's own.
     """
     stage.check_admission("B", stage.settings.prompt_length)
     stage.show(key)
-    stage.cannot_show(why)
+    stage.cannot_show(why, what_would_do(stage.settings, can_show))

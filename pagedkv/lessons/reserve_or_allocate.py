@@ -1,8 +1,11 @@
 """Reserve or allocate: the same memory handed out in one piece, and in blocks."""
 
+from pagedkv.layout import blocks_needed
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import mixed_order, prompts, run_together, store
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.recorder import Recorder
+from pagedkv.settings import Settings
 
 LONGEST_ANSWER = 14  # positions that B declares beyond its prompt, used or not
 
@@ -134,31 +137,36 @@ FRAMES = {
     "infeasible_b": Words(
         "Not at these settings",
         "B's reservation does not fit into {config.capacity:position} in one piece, so there is "
-        "nothing to compare with. More capacity or a shorter prompt would do.",
+        "nothing to compare with.",
     ),
     "infeasible_c_fits": Words(
         "Not at these settings",
-        "With {config.capacity:position}, C fits beside B's reservation, so nobody waits. Less "
-        "capacity or a longer prompt would show the difference.",
+        "With {config.capacity:position}, C fits beside B's reservation, so nobody waits.",
     ),
     "infeasible_neither": Words(
         "Not at these settings",
         "B's reservation does not fit into {config.capacity:position} in one piece, and "
-        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts either. "
-        "More capacity or a shorter prompt would do.",
+        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts either.",
     ),
     "infeasible_c_waits_paged_only": Words(
         "Not at these settings",
         "With {config.capacity:position}, C fits beside B's reservation, and "
         "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
-        "waits in blocks only. Other blocks or a longer prompt would show the difference.",
+        "waits in blocks only.",
     ),
     "infeasible_c_waits": Words(
         "Not at these settings",
         "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
-        "waits in blocks as well. More capacity, a shorter prompt or other blocks would do.",
+        "waits in blocks as well.",
     ),
 }
+
+
+def can_show(settings: Settings) -> bool:
+    """Whether C is refused beside B's reservation, and both prompts fit into blocks."""
+    left = settings.capacity - (settings.prompt_length + LONGEST_ANSWER)
+    both_prompts = 2 * blocks_needed(settings.prompt_length, settings.block_size)
+    return 0 <= left < settings.prompt_length and both_prompts <= settings.num_blocks
 
 
 def script(stage: Recorder) -> None:
@@ -179,7 +187,7 @@ def script(stage: Recorder) -> None:
     if b_is_in:
         go_on(stage, c_is_in)
     if reason := REASONS.get((c_fits_in_one_piece, c_is_in)):
-        stage.cannot_show(reason)
+        stage.cannot_show(reason, what_would_do(stage.settings, can_show))
 
 
 def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> bool | None:

@@ -2,7 +2,13 @@
 
 from pagedkv.evidence import work_out_score
 from pagedkv.lessons.base import EngineNote, Lesson, Words
-from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
+from pagedkv.lessons.opening import (
+    B_WAITS,
+    b_and_c_after_one_execution,
+    b_can_take_one_more_block,
+    explain_refusal_of_b,
+)
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import straight_on, suppose
 
@@ -75,8 +81,7 @@ FRAMES = {
     ),
     "infeasible": Words(
         "Not at these settings",
-        "B cannot spread over one more block: the pool has {config.num_blocks:block}. More "
-        "capacity or a shorter prompt would show attention across all of them.",
+        "B cannot spread over one more block: the pool has {config.num_blocks:block}.",
     ),
 }
 
@@ -85,14 +90,14 @@ def script(stage: Recorder) -> None:
     """Decode B into a new block, unseen; then look at the attention of that one query."""
     feasible = b_and_c_after_one_execution(stage) and decode_into_new_block(stage)
     if "B" not in stage.engine.requests:
-        explain_refusal_of_b(stage, "b_waits", "infeasible")
+        explain_refusal_of_b(stage, "b_waits", "infeasible", b_can_take_one_more_block)
         return
     if not feasible:
         stage.check_append("B")
         stage.show("stuck", keep_attention=True)
     look_at_attention(stage)
     if not feasible:
-        stage.cannot_show("infeasible")
+        stage.cannot_show("infeasible", what_would_do(stage.settings, b_can_take_one_more_block))
 
 
 def decode_into_new_block(stage: Recorder) -> bool:

@@ -1,10 +1,13 @@
 """A shared prefix: two answers to one prompt keep one copy of its KV."""
 
 from pagedkv.evidence import compare_beginnings
+from pagedkv.layout import blocks_needed
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import store
+from pagedkv.lessons.remedies import what_would_do
 from pagedkv.model.prompts import PASSAGE_SHARED, SHARED_VARIANT, prompt
 from pagedkv.recorder import Recorder
+from pagedkv.settings import Settings
 from pagedkv.trace.frame import Comparison
 
 FRAMES = {
@@ -65,9 +68,15 @@ FRAMES = {
     "infeasible": Words(
         "Not at these settings",
         "{config.num_blocks:block} of {config.block_size:slot} do not hold a copy of the prompt "
-        "for each answer. More capacity or a shorter prompt would show both halves.",
+        "for each answer.",
     ),
 }
+
+
+def can_show(settings: Settings) -> bool:
+    """Whether a copy for each answer fits, to be compared with sharing."""
+    a_copy = blocks_needed(settings.prompt_length, settings.block_size)
+    return 2 * a_copy <= settings.num_blocks
 
 
 def script(stage: Recorder) -> None:
@@ -80,7 +89,7 @@ def script(stage: Recorder) -> None:
         compare(stage)
         stage.show("together")
     if not copies_fit:
-        stage.cannot_show("infeasible")
+        stage.cannot_show("infeasible", what_would_do(stage.settings, can_show))
 
 
 def copy_for_each(stage: Recorder, text: str) -> bool:

@@ -41,6 +41,18 @@ def digit_runs(text: str, names: list[str]) -> set[str]:
     return set(re.findall(r"\d+", text))
 
 
+_OFFER = re.compile(r"(capacity|prompt length|block size) (\d+)", re.IGNORECASE)
+
+
+def remedies(reason: str) -> list[dict[str, int]]:
+    """The changes of settings that a reason offers: one setting each, or several together."""
+    *_, offer = reason.split(". ")
+    changes = [(name.lower().replace(" ", "_"), int(n)) for name, n in _OFFER.findall(offer)]
+    if "together" in offer:
+        return [dict(changes)]
+    return [{name: value} for name, value in changes]
+
+
 _COUNTED = r"positions?|blocks?|slots?|inputs?|entry|entries"
 _COUNT_AND_NOUN = re.compile(rf"\b(\d+) (?:more |empty |stored |table )*({_COUNTED})\b")
 _COUNT_AND_VERB = re.compile(

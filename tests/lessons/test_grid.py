@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pytest
-from lesson_citations import digit_runs, evaluate, slips_of_grammar
+from lesson_citations import digit_runs, evaluate, remedies, slips_of_grammar
 from lesson_oracles import CANNOT_SHOW
 from lesson_reading import Json
 
@@ -230,10 +230,25 @@ def test_every_fact_is_what_stands_at_its_path(frames):
                 assert (type(value), value) == (type(fact["value"]), fact["value"]), text
 
 
-def test_every_number_in_the_reason_is_a_setting_or_a_sum_of_the_last_frame(traces):
+def test_every_remedy_that_a_reason_offers_works(traces):
+    for trace in (trace for trace in traces if trace["infeasible"]):
+        now = {name: trace["config"][name] for name in ("block_size", "capacity", "prompt_length")}
+        offered = remedies(trace["infeasible"])
+        assert offered, trace["infeasible"]
+        for change in offered:
+            settings = Settings(**(now | change))
+            cannot = CANNOT_SHOW[trace["lesson"]](
+                settings.block_size, settings.capacity, settings.prompt_length
+            )
+            assert not cannot, (settings, trace["infeasible"])
+
+
+def test_every_number_in_the_reason_is_a_setting_a_sum_of_the_last_frame_or_a_remedy(traces):
     for trace in traces:
         totals = trace["frames"][-1]["state"]["totals"]
         known = {str(value) for value in (*trace["config"].values(), *totals.values())}
+        offered = remedies(trace["infeasible"] or "")
+        known |= {str(value) for change in offered for value in change.values()}
         assert digit_runs(trace["infeasible"] or "", ["R1", "R2"]) <= known
 
 

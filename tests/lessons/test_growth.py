@@ -163,7 +163,7 @@ def test_with_4_blocks_b_cannot_grow_and_the_last_frame_says_why(read):
     assert (refusal["request"], refusal["needed"], refusal["free"]) == ("B", 1, 0)
     assert request(frame, "B") == request(frame_before(trace, frame), "B")
     assert "0 are free" in frame["caption"]
-    assert "More capacity" in trace["infeasible"]
+    assert trace["infeasible"].endswith("Capacity 20, prompt length 4 or block size 2 would do.")
 
 
 def test_the_lesson_says_that_the_mixed_order_was_set(trace):

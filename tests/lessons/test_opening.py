@@ -13,7 +13,7 @@ def test_a_refused_b_is_told_in_one_frame_with_the_check_that_it_failed(read, sl
     assert (check["request"], check["needed"], check["free"], check["fits"]) == ("B", 2, 1, False)
     assert frame["state"]["requests"] == []
     assert frame["state"]["waiting"] == ["B"]
-    assert "shorter prompt" in trace["infeasible"]
+    assert "pool" in trace["infeasible"]
 
 
 @pytest.mark.parametrize("slug", ["copy-on-write", "freeing"])
