@@ -148,9 +148,16 @@ class Recorder:
         try:
             self.engine.admit(name, prompt)
         except OutOfBlocks:
-            self.waiting.append(name)
+            self.put_among_waiting(name)
             return False
+        if name in self.waiting:
+            self.waiting.remove(name)
         return True
+
+    def put_among_waiting(self, name: str) -> None:
+        """A request was refused, wherever: it waits until it is admitted."""
+        if name not in self.waiting:
+            self.waiting.append(name)
 
     def append(self, name: str) -> bool:
         """Make a request's pending token its next input; say whether there was a slot for it."""

@@ -197,6 +197,8 @@ def reserve(stage: Recorder, prompt_b: str, prompt_c: str) -> bool | None:
         return None
     stage.show("reserved")
     c_fits = stage.baseline.reserve("C", prompt_c, len(prompt_c))
+    if not c_fits:
+        stage.put_among_waiting("C")
     stage.show("c_fits" if c_fits else "c_waits")
     return c_fits
 

@@ -58,6 +58,21 @@ def test_c_with_6_is_refused_beside_bs_reservation_of_20(trace):
     assert all(f["contiguous"]["refused"] == ["C"] for f in trace["frames"][1:])
 
 
+def test_c_waits_from_its_refusal_until_it_is_admitted(trace):
+    refused = frame_with(trace, "RequestRefused", request="C")["index"]
+    admitted = frame_with(trace, "RequestAdmitted", request="C")["index"]
+    waiting = [frame["state"]["waiting"] for frame in trace["frames"]]
+    assert waiting[:refused] == [[]] * refused
+    assert waiting[refused:admitted] == [["C"]] * (admitted - refused)
+    assert waiting[admitted:] == [[]] * (len(waiting) - admitted)
+    assert 0 < refused < admitted
+
+
+def test_c_waits_once_where_it_is_refused_in_one_piece_and_in_blocks(read):
+    trace = read("reserve-or-allocate", block_size=16)
+    assert trace["frames"][-1]["state"]["waiting"] == ["C"]
+
+
 def test_cs_refusal_leaves_the_reservations_as_they_were(trace):
     refused = frame_with(trace, "RequestRefused")
     before = frame_before(trace, refused)

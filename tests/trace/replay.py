@@ -45,10 +45,12 @@ class Board:
             case RequestAdmitted(request=name, num_blocks=num_blocks):
                 assert num_blocks <= len(self.free)
                 self.tables[name], self.stored[name] = [], 0
+                self.waiting = [other for other in self.waiting if other != name]
             case RequestRefused(request=name, needed=needed, free=free, unit="blocks"):
                 assert needed > free == len(self.free)
-                if name not in self.tables:
-                    self.waiting.append(name)
+                self._let_wait(name)
+            case RequestRefused(request=name, unit="slots"):
+                self._let_wait(name)
             case BlockAllocated(block_id=block_id):
                 assert block_id == self.free.pop(0)
                 self.ref_counts[block_id] = 1
@@ -75,6 +77,11 @@ class Board:
                 assert context_len == self.stored[name]
             case TokenSelected(request=name, token=token):
                 self.pending[name] = token
+
+    def _let_wait(self, name: str) -> None:
+        """Whoever holds blocks already is being served, and waits for nothing but its next one."""
+        if name not in (*self.tables, *self.waiting):
+            self.waiting.append(name)
 
     def _change_table(self, table: list[int], i: int, before: int | None, block_id: int) -> None:
         if before is None:
