@@ -1,6 +1,6 @@
 """The kernels of a paged KV cache: write it, copy in it, attend through it, and check the result.
 
-Three operations in Triton, the same three in torch for machines without Triton, and an oracle in
+Four operations in Triton, the same four in torch for machines without Triton, and an oracle in
 float64 that shares nothing with either. Tensors and ints only: this package has never heard of
 requests, lessons or models.
 
@@ -9,12 +9,20 @@ A token's slot is ``block_id * block_size + offset``; a block table maps a reque
 to block ids.
 
 Read in this order: ``ops`` (what can be called), ``torch_backend`` (the algorithms in a few lines),
-``write_kernel``, ``copy_kernel``, ``attention_kernel`` (the same as kernels), ``dense_reference``
-(what they must equal), ``checks`` (what they refuse), ``backend`` and ``launch`` (what runs them).
+``write_kernel``, ``copy_kernel``, ``attention_kernel``, ``reduce_kernel`` (the same as kernels),
+``attention_launch`` (who does how much), ``dense_attention`` (what they must equal), ``checks``
+(what they refuse), ``backend`` and ``launch`` (what runs them).
 """
 
 from kernels.backend import runtime
-from kernels.dense_reference import dense_attention
-from kernels.ops import copy_blocks, paged_attention, write_slots
+from kernels.dense_attention import dense_attention
+from kernels.ops import copy_blocks, paged_attention, paged_prefill, write_slots
 
-__all__ = ["copy_blocks", "dense_attention", "paged_attention", "runtime", "write_slots"]
+__all__ = [
+    "copy_blocks",
+    "dense_attention",
+    "paged_attention",
+    "paged_prefill",
+    "runtime",
+    "write_slots",
+]

@@ -67,8 +67,36 @@ def check_copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: Pairs
     _check_tensor("pairs", pairs, "[n, 2]", (None, 2), None, k_cache.device)
     if pairs.dtype not in (torch.int32, torch.int64):
         raise ValueError(f"pairs is {pairs.dtype}; it must be torch.int32 or torch.int64")
-    _check_block_ids(pairs.tolist(), k_cache.shape[-4])
+    _check_pairs(pairs.tolist(), k_cache.shape[-4])
     return pairs.long()
+
+
+def check_paged_prefill(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    context_len: int,
+    scale: float | None,
+) -> None:
+    """Refuse what does not fit: the query has the last tokens of ``context_len`` positions."""
+    num_blocks, block_size = _check_query(query, k_cache, v_cache, "tokens", scale)
+    _check_tensor("block_table", block_table, "[max_blocks]", (None,), torch.int32, k_cache.device)
+    if isinstance(context_len, bool) or not isinstance(context_len, int):
+        raise ValueError(f"context_len is {context_len!r}; it must be a whole number")
+    room, tokens = len(block_table) * block_size, len(query)
+    if not tokens <= context_len <= room:
+        raise ValueError(
+            f"context_len is {context_len}; with {tokens} query tokens and a table of "
+            f"{len(block_table)} blocks of {block_size} it must be in {tokens}..{room}"
+        )
+    _check_used_entries(
+        block_table[None],
+        torch.tensor([context_len], device=block_table.device),
+        num_blocks,
+        block_size,
+        ("block_table[{entry}]", "context_len = {length}"),
+    )
 
 
 def check_paged_attention(
@@ -80,30 +108,12 @@ def check_paged_attention(
     scale: float | None,
 ) -> int:
     """Refuse what does not fit; return the longest context length (0 without rows)."""
-    _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
-    num_blocks, block_size, num_kv_heads, head_dim = k_cache.shape
-    device = k_cache.device
-    _check_tensor(
-        "query",
-        query,
-        f"[rows, heads, head_dim = {head_dim}]",
-        (None, None, head_dim),
-        k_cache.dtype,
-        device,
-    )
-    rows, num_heads, _ = query.shape
-    if num_heads == 0 or num_heads % num_kv_heads:
-        raise ValueError(
-            f"query has {num_heads} heads; it must be a multiple of the cache's "
-            f"{num_kv_heads} KV heads"
-        )
+    num_blocks, block_size = _check_query(query, k_cache, v_cache, "rows", scale)
+    rows, device = len(query), k_cache.device
     shape = f"[rows = {rows}, max_blocks]"
     _check_tensor("block_tables", block_tables, shape, (rows, None), torch.int32, device)
     shape = f"[rows = {rows}]"
     _check_tensor("context_lens", context_lens, shape, (rows,), torch.int32, device)
-
-    if scale is not None and not math.isfinite(scale):
-        raise ValueError(f"scale is {scale}; it must be a finite number, or None")
 
     lengths = context_lens.tolist()
     room = block_tables.shape[1] * block_size
@@ -113,8 +123,43 @@ def check_paged_attention(
                 f"context_lens[{row}] is {length}; a table of {block_tables.shape[1]} blocks of "
                 f"{block_size} holds 0..{room} positions"
             )
-    _check_used_entries(block_tables, context_lens, num_blocks, block_size)
+    _check_used_entries(
+        block_tables,
+        context_lens,
+        num_blocks,
+        block_size,
+        ("block_tables[{row}, {entry}]", "context_lens[{row}] = {length}"),
+    )
     return max(lengths, default=0)
+
+
+def _check_query(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    rows: str,
+    scale: float | None,
+) -> tuple[int, int]:
+    """Check the query beside the caches; return ``(num_blocks, block_size)``."""
+    _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
+    num_blocks, block_size, num_kv_heads, head_dim = k_cache.shape
+    _check_tensor(
+        "query",
+        query,
+        f"[{rows}, heads, head_dim = {head_dim}]",
+        (None, None, head_dim),
+        k_cache.dtype,
+        k_cache.device,
+    )
+    num_heads = query.shape[1]
+    if num_heads == 0 or num_heads % num_kv_heads:
+        raise ValueError(
+            f"query has {num_heads} heads; it must be a multiple of the cache's "
+            f"{num_kv_heads} KV heads"
+        )
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale is {scale}; it must be a finite number, or None")
+    return num_blocks, block_size
 
 
 def _check_caches(
@@ -168,7 +213,7 @@ def _as_tensor(pairs: Sequence[tuple[int, int]], device: torch.device) -> torch.
         raise ValueError(f"pairs is {pairs!r}; it must be pairs of block ids") from error
 
 
-def _check_block_ids(pairs: list[list[int]], num_blocks: int) -> None:
+def _check_pairs(pairs: list[list[int]], num_blocks: int) -> None:
     sources = {source for source, _ in pairs}
     written: set[int] = set()
     for n, pair in enumerate(pairs):
@@ -187,16 +232,24 @@ def _check_block_ids(pairs: list[list[int]], num_blocks: int) -> None:
 
 
 def _check_used_entries(
-    block_tables: torch.Tensor, context_lens: torch.Tensor, num_blocks: int, block_size: int
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    num_blocks: int,
+    block_size: int,
+    names: tuple[str, str],
 ) -> None:
-    """Check the first ``ceil(context_len / block_size)`` entries of each row, and no others."""
+    """Check the first ``ceil(context_len / block_size)`` entries of each row, and no others.
+
+    ``names`` are how the message calls an entry and the length that uses it.
+    """
     logical = torch.arange(block_tables.shape[1], device=block_tables.device)
     used = logical * block_size < context_lens[:, None]  # [rows, max_blocks]
     bad = used & ((block_tables < 0) | (block_tables >= num_blocks))
     if bad.any():
         row, entry = bad.nonzero()[0].tolist()
+        values = {"row": row, "entry": entry, "length": int(context_lens[row])}
+        place, user = (name.format(**values) for name in names)
         raise ValueError(
-            f"block_tables[{row}, {entry}] is {int(block_tables[row, entry])}, and context_lens"
-            f"[{row}] = {int(context_lens[row])} uses it; the pool has {num_blocks} blocks, "
-            f"so it must be in 0..{num_blocks - 1}"
+            f"{place} is {int(block_tables[row, entry])}, and {user} uses it; the pool has "
+            f"{num_blocks} blocks, so it must be in 0..{num_blocks - 1}"
         )

@@ -5,6 +5,9 @@
 
 Programs run in any order, or at once. That is only right because no destination is also a source
 and none occurs twice; the checks see to it. Arguments are taken as checked.
+
+The step from layer to layer grows with the pool, so it is an argument and not a constant: a pool of
+another size does not compile the kernel again.
 """
 
 import torch
@@ -16,9 +19,10 @@ from kernels.launch import INTERPRETED, INTERPRETED_TILE, launch, next_power_of_
 
 @triton.jit
 def copy_blocks_kernel(
-    k_cache, v_cache, pairs, num_copies,
-    K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # layer, block, offset, kv head, dim
+    k_cache, v_cache, pairs, num_copies, k_layer, v_layer,  # from one layer to the next
+    K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # block, offset, kv head, dim
     NUM_LAYERS: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
+    ALIKE: tl.constexpr,  # K and V have the same strides
     BLOCK_NUMEL: tl.constexpr, COPIES: tl.constexpr, ELEMENTS: tl.constexpr,
 ):  # fmt: skip
     """Copy ``ELEMENTS`` elements of ``COPIES`` copies; a copy is one pair in one layer."""
@@ -35,14 +39,14 @@ def copy_blocks_kernel(
     offset = element // (NUM_KV_HEADS * HEAD_DIM)
     head, dim = element // HEAD_DIM % NUM_KV_HEADS, element % HEAD_DIM
 
-    inside = offset * K_STRIDES[2] + head * K_STRIDES[3] + dim * K_STRIDES[4]
-    inside = layer * K_STRIDES[0] + inside
-    k_from, k_to = inside + source * K_STRIDES[1], inside + destination * K_STRIDES[1]
+    inside = offset * K_STRIDES[1] + head * K_STRIDES[2] + dim * K_STRIDES[3]
+    inside = layer * k_layer + inside
+    k_from, k_to = inside + source * K_STRIDES[0], inside + destination * K_STRIDES[0]
     v_from, v_to = k_from, k_to
-    if V_STRIDES != K_STRIDES:
-        inside = offset * V_STRIDES[2] + head * V_STRIDES[3] + dim * V_STRIDES[4]
-        inside = layer * V_STRIDES[0] + inside
-        v_from, v_to = inside + source * V_STRIDES[1], inside + destination * V_STRIDES[1]
+    if not ALIKE:
+        inside = offset * V_STRIDES[1] + head * V_STRIDES[2] + dim * V_STRIDES[3]
+        inside = layer * v_layer + inside
+        v_from, v_to = inside + source * V_STRIDES[0], inside + destination * V_STRIDES[0]
     tl.store(k_cache + k_to, tl.load(k_cache + k_from, mask=mask, other=0.0), mask=mask)
     tl.store(v_cache + v_to, tl.load(v_cache + v_from, mask=mask, other=0.0), mask=mask)
 
@@ -66,8 +70,10 @@ def copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: torch.Tenso
     launch(
         copy_blocks_kernel,
         (triton.cdiv(num_copies, copies), triton.cdiv(block_numel, elements)),
-        k_cache, v_cache, pairs.contiguous(), num_copies,
-        K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
+        k_cache, v_cache, pairs.contiguous(), num_copies, k_cache.stride(0), v_cache.stride(0),
+        K_STRIDES=k_cache.stride()[1:], V_STRIDES=v_cache.stride()[1:],
+        ALIKE=k_cache.stride() == v_cache.stride(),
         NUM_LAYERS=num_layers, NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
         BLOCK_NUMEL=block_numel, COPIES=copies, ELEMENTS=elements,
+        num_warps=2,  # so that a thread moves 16 bytes at a time, also where a warp has 64 threads
     )  # fmt: skip

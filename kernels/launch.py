@@ -20,7 +20,7 @@ INTERPRETED = CHOICE.interpreted
 
 # The type of positions and other index arithmetic that stays small. The interpreter checks every
 # int32 result for overflow, three further operations each; int64 is spared that. On a GPU 32-bit
-# integers take half the registers. Addresses are int64 in both.
+# integers take half the registers. A block's address is int64 in both.
 INDEX = tl.int64 if INTERPRETED else tl.int32
 
 # An interpreted operation costs some 50 µs of Python whether it is on 16 or on 16,000 numbers, so

@@ -146,6 +146,81 @@ def paged_attention(
     return out if weights is None else (out, weights)
 
 
+@overload
+def paged_prefill(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    context_len: int,
+    *,
+    scale: float | None = None,
+    return_weights: Literal[False] = False,
+    backend: str | None = None,
+) -> torch.Tensor: ...
+
+
+@overload
+def paged_prefill(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    context_len: int,
+    *,
+    scale: float | None = None,
+    return_weights: Literal[True],
+    backend: str | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]: ...
+
+
+@torch.no_grad()
+def paged_prefill(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    context_len: int,
+    *,
+    scale: float | None = None,
+    return_weights: bool = False,
+    backend: str | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """Attend with the last positions of one request, each over itself and what is before it.
+
+    ``query``: ``[tokens, num_heads, head_dim]``, the last ``tokens`` of the request's
+    ``context_len`` positions, in order; K and V of all of them are in the caches. ``block_table``:
+    ``[max_blocks]`` int32. Everything else as for ``paged_attention``, which this equals for rows
+    with the same table and context lengths ``context_len - tokens + 1`` to ``context_len``; here K
+    and V are read once for many rows.
+
+    Returns ``out`` like ``query``; with ``return_weights`` also the attention weights, ``[tokens,
+    num_heads, context_len]`` fp32, 0 past each position.
+
+    Raises ``ValueError`` for a shape, dtype, device or ``backend`` that does not fit, a
+    ``context_len`` below ``tokens`` or beyond the table, or a block id outside the pool.
+    """
+    checks.check_paged_prefill(query, k_cache, v_cache, block_table, context_len, scale)
+    implementation = _implementation(backend, k_cache)
+    tokens, num_heads, head_dim = query.shape
+    weights = None
+    if return_weights:
+        weights = query.new_zeros((tokens, num_heads, context_len), dtype=torch.float32)
+    if tokens == 0:
+        out = torch.zeros_like(query, memory_format=torch.contiguous_format)
+    else:
+        out = implementation.paged_prefill(
+            query,
+            k_cache,
+            v_cache,
+            block_table,
+            context_len,
+            head_dim**-0.5 if scale is None else float(scale),
+            weights,
+        )
+    return out if weights is None else (out, weights)
+
+
 def _implementation(backend: str | None, cache: torch.Tensor) -> ModuleType:
     """The module that does the work of this call."""
     if backend not in (None, "triton", "torch"):

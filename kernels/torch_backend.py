@@ -1,4 +1,4 @@
-"""The three operations in plain torch, block by block: the same algorithms without Triton.
+"""The operations in plain torch, block by block: the same algorithms without Triton.
 
 For machines where Triton does not exist (macOS, Windows), and for reading: each function says in a
 few lines what its kernel does. It follows the block table like the kernel does and keeps the same
@@ -15,7 +15,11 @@ def write_slots(
     v_cache: torch.Tensor,
     slot_mapping: torch.Tensor,
 ) -> None:
-    """``cache[slot // block_size, slot % block_size] = row`` for every row with a slot."""
+    """``cache[slot // block_size, slot % block_size] = row`` for every row with a slot.
+
+    ``k``, ``v`` ``[tokens, num_kv_heads, head_dim]``; caches ``[num_blocks, block_size,
+    num_kv_heads, head_dim]``; ``slot_mapping`` ``[tokens]`` int64.
+    """
     has_place = slot_mapping >= 0
     slots = slot_mapping[has_place]
     block_size = k_cache.shape[1]
@@ -24,7 +28,11 @@ def write_slots(
 
 
 def copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: torch.Tensor) -> None:
-    """``cache[destination] = cache[source]`` for every pair, in each layer if there are layers."""
+    """``cache[destination] = cache[source]`` for every pair, in each layer if there are layers.
+
+    Caches ``[(num_layers,) num_blocks, block_size, num_kv_heads, head_dim]``; ``pairs`` ``[n, 2]``
+    int64.
+    """
     source, destination = pairs.unbind(1)
     for cache in (k_cache, v_cache):
         blocks = cache.movedim(-4, 0)  # [num_blocks, (layers,) block_size, num_kv_heads, head_dim]
@@ -41,7 +49,12 @@ def paged_attention(
     scale: float,
     weights: torch.Tensor | None,
 ) -> torch.Tensor:
-    """Online softmax over the blocks of each table; ``weights`` (zeros) is filled if given."""
+    """Online softmax over the blocks of each table.
+
+    ``query`` ``[rows, num_heads, head_dim]``; caches as above; ``block_tables`` ``[rows,
+    max_blocks]`` int32; ``context_lens`` ``[rows]`` int32, of which ``longest`` is the largest.
+    ``weights`` ``[rows, num_heads, longest]`` fp32, all zero, is filled if given.
+    """
     num_rows, num_heads, head_dim = query.shape
     block_size, num_kv_heads = k_cache.shape[1:3]
     group_size = num_heads // num_kv_heads
@@ -71,7 +84,29 @@ def paged_attention(
         m_i = m_new
 
     l_i = l_i.where(l_i != 0.0, 1.0)  # an empty context: zeros, not 0 / 0
-    if weights is not None and scores:
+    if weights is not None:
         p = torch.exp(torch.cat(scores, -1)[..., :longest] - m_i) / l_i
         weights.copy_(p.reshape(num_rows, num_heads, longest))
     return (acc / l_i).reshape(query.shape).to(query.dtype)
+
+
+def paged_prefill(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    context_len: int,
+    scale: float,
+    weights: torch.Tensor | None,
+) -> torch.Tensor:
+    """The same for the last positions of one request: rows that share ``block_table``.
+
+    ``query`` ``[tokens, num_heads, head_dim]``; ``block_table`` ``[max_blocks]`` int32;
+    ``weights`` ``[tokens, num_heads, context_len]`` fp32, all zero, is filled if given.
+    """
+    tokens = len(query)
+    context_lens = torch.arange(context_len - tokens + 1, context_len + 1, device=query.device)
+    tables = block_table.expand(tokens, -1)
+    return paged_attention(
+        query, k_cache, v_cache, tables, context_lens, context_len, scale, weights
+    )

@@ -71,6 +71,7 @@ def write_slots(
         K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
         BLOCK_SIZE=k_cache.shape[1], NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
         TOKENS=tokens, CHANNELS=channels,
+        num_warps=2,  # so that a thread moves 16 bytes at a time, also where a warp has 64 threads
     )  # fmt: skip
 
 

@@ -1,72 +1,94 @@
-"""Compile the kernels as a GPU's launchers would, on a machine without one; print facts as JSON.
+"""Compile what the launchers start on a GPU in unusual cases; print what came of it as JSON.
 
-A script, because Triton is either interpreting or compiling for a whole process. torch is told that
-there is CUDA, Triton which GPU it has, and each launch ends after compilation.
+A script, because Triton is either interpreting or compiling for a whole process.
 """
 
+import importlib.util
+import inspect
 import json
-import subprocess
+import re
+import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import patch
 
 import torch
-import triton
-from triton.backends.compiler import GPUTarget
-from triton.runtime import driver
 
 torch.cuda.is_available = lambda: True
 
 import kernels  # noqa: E402
-from kernels import attention_kernel, backend, copy_kernel, triton_backend, write_kernel  # noqa: E402
-
-CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-facts = []
+from kernels import attention_kernel, attention_launch, backend, triton_backend  # noqa: E402
+from kernels.compile_facts import compile_all, compile_binaries  # noqa: E402
 
 
-class Driver:
-    """What a launch asks of a GPU's driver before it starts anything."""
-
-    arch = 90
-
-    def get_current_target(self):
-        return GPUTarget("cuda", self.arch, 32)
-
-    def get_current_device(self):
-        return self.arch  # compiled kernels are kept per device
-
-    def get_current_stream(self, device):
-        return 0
-
-
-def compile_only(kernel, grid, *arguments, **options):
-    compiled = kernel.warmup(*arguments, grid=grid, **options)
-    ptx = compiled.asm["ptx"]
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(compiled.asm["cubin"])
-        file.flush()
-        command = [str(CUOBJDUMP), "-res-usage", file.name]
-        usage = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    facts.append(
-        {
-            "kernel": kernel.__name__,
-            "arch": driver.active.arch,
-            "programs": list(grid),
-            "shared": compiled.metadata.shared,
-            "spills": "STACK:0 " not in usage,
-            "wide_loads": ptx.count("v4.b32 {") + ptx.count(", 0x10, "),
-            "tensor_core_products": ptx.count("mma.sync"),
-        }
-    )
-
-
-def attend(dtype, head_dim=128, block_size=16, weights=False):
+def attend(dtype, *, head_dim=128, block_size=16, weights=False, splits=1, far_apart=False):
+    """A decode step of two rows; ``far_apart`` lays offsets of a block 2 GiB from each other."""
     rows, num_heads, num_kv_heads = 2, 32, 8
     query = torch.zeros(rows, num_heads, head_dim, dtype=dtype)
     cache = torch.zeros(4, block_size, num_kv_heads, head_dim, dtype=dtype)
+    if far_apart:
+        strides = (num_kv_heads * head_dim, 2**30, head_dim, 1)
+        cache = cache.as_strided((1, 1, num_kv_heads, head_dim), strides)
+        cache = FarApart(cache, (4, block_size, num_kv_heads, head_dim), strides)
     tables, lengths = torch.zeros(rows, 16, dtype=torch.int32), torch.ones(rows, dtype=torch.int32)
-    room = torch.zeros(rows, num_heads, 1) if weights else None
-    triton_backend.paged_attention(query, cache, cache, tables, lengths, 1, 1.0, room)
-    facts[-1] |= {"dtype": str(dtype), "head_dim": head_dim, "weights": weights}
+    room = torch.zeros(rows, num_heads, 64) if weights else None
+    triton_backend.paged_attention(
+        query, cache, cache, tables, lengths, 64, 1.0, room, num_splits=splits
+    )
+
+
+class FarApart:
+    """A tensor whose storage would not fit any machine: shape and strides, and no data behind."""
+
+    def __init__(self, tensor, shape, strides):
+        self.tensor, self.shape, self.strides = tensor, torch.Size(shape), strides
+        self.dtype, self.device = tensor.dtype, tensor.device
+
+    def stride(self):
+        return self.strides
+
+    def data_ptr(self):
+        return self.tensor.data_ptr()
+
+    def untyped_storage(self):
+        return self.tensor.untyped_storage()
+
+
+def without_weights():
+    """The attention kernel from a source in which nothing about weights is left."""
+    lines = Path(inspect.getsourcefile(attention_kernel)).read_text().splitlines()
+    kept, skipped_indent = [], None
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if skipped_indent is not None and (not line.strip() or indent > skipped_indent):
+            continue
+        skipped_indent = indent if line.lstrip().startswith("if WEIGHTS") else None
+        if skipped_indent is None:
+            kept.append(line)
+    with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
+        file.write("\n".join(kept))
+    spec = importlib.util.spec_from_file_location("without_weights", file.name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert len(kept) < len(lines) - 8
+    return module.paged_attention_kernel
+
+
+def opcodes(binary):
+    """The instructions of the PTX in their order, without operands."""
+    lines = (line.strip() for line in binary.asm["ptx"].splitlines())
+    return [
+        re.split(r"\s", re.sub(r"^@!?%p\d+\s+", "", line))[0]
+        for line in lines
+        if line[:1].isalpha() or line[:1] == "@"
+    ]
+
+
+def plain(target):
+    ((_, _, binary),) = compile_binaries(lambda: attend(torch.bfloat16), target)
+    (facts,) = compile_all(lambda: attend(torch.bfloat16), target)
+    return {"opcodes": opcodes(binary), "registers": facts.registers}
 
 
 def refusal_of_cpu_tensors():
@@ -78,25 +100,44 @@ def refusal_of_cpu_tensors():
         return str(error)
 
 
-if __name__ == "__main__":
-    driver.set_active(Driver())
-    for module in (attention_kernel, copy_kernel, write_kernel):
-        module.launch = compile_only
-    for Driver.arch in (80, 90):
-        attend(torch.bfloat16)
-    attend(torch.bfloat16, weights=True)
-    attend(torch.float16, head_dim=80, block_size=1)
-    attend(torch.float32, head_dim=256, weights=True)
-    cache = torch.zeros(4, 16, 8, 128, dtype=torch.bfloat16)
-    rows = torch.zeros(3, 8, 128, dtype=torch.bfloat16)
-    triton_backend.write_slots(rows, rows, cache, cache, torch.arange(3))
-    triton_backend.copy_blocks(cache, cache, torch.tensor([[0, 1]]))
+CASES = {
+    "weights": lambda: attend(torch.bfloat16, weights=True),
+    "weights of splits": lambda: attend(torch.bfloat16, weights=True, splits=4),
+    "fp16, head_dim 80, block size 1": lambda: attend(torch.float16, head_dim=80, block_size=1),
+    "fp32, head_dim 256, weights": lambda: attend(torch.float32, head_dim=256, weights=True),
+}
+
+
+def main():
+    facts = [
+        asdict(fact) | {"case": name}
+        for name, start in CASES.items()
+        for target in ("sm_80",)
+        for fact in compile_all(start, target)
+    ]
+    with_flag = plain("sm_90")
+    with patch.object(attention_launch, "paged_attention_kernel", without_weights()):
+        without = plain("sm_90")
+    far = lambda: attend(torch.bfloat16, far_apart=True)  # noqa: E731
+    ((_, options, binary),) = compile_binaries(far, "sm_90")
     print(
         json.dumps(
             {
                 "backend": backend.CHOICE.backend,
                 "refused": refusal_of_cpu_tensors(),
                 "facts": facts,
+                "plain": with_flag,
+                "without_weights": without,
+                "far_apart": {
+                    "index": str(options["INDEX"]),
+                    "narrow_products": re.findall(
+                        r"arith\.muli .*1073741824.*i32>", binary.asm["ttir"]
+                    ),
+                },
             }
         )
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

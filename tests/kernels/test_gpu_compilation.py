@@ -9,52 +9,117 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent / "compile_for_gpus.py"
+PROJECT = SCRIPT.parents[2]
+KERNELS = {
+    "paged_attention",
+    "paged_attention_reduce",
+    "paged_prefill",
+    "write_slots",
+    "copy_blocks",
+}
+TARGETS = {"sm_80", "sm_90", "sm_100", "gfx942"}
 SMALLEST_SHARED_MEMORY = 99 * 1024  # bytes a program may use on the smaller GPUs since Ampere
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
+def run(tmp_path_factory):
+    """``run(*command)``: what a Python command prints, with compiled kernels kept apart."""
     environment = {key: value for key, value in os.environ.items() if "TRITON" not in key}
     environment |= {
         "PAGEDKV_DEVICE": "auto",
         "PAGEDKV_BACKEND": "auto",
-        "PYTHONPATH": str(SCRIPT.parents[2]),
+        "PYTHONPATH": str(PROJECT),
         "TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton")),
     }
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT)], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+
+    def run_it(*command):
+        done = subprocess.run(
+            [sys.executable, *command], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run_it
 
 
-def test_every_kernel_compiles(report):
-    assert {fact["kernel"] for fact in report["facts"]} == {
-        "paged_attention_kernel",
-        "write_slots_kernel",
-        "copy_blocks_kernel",
+@pytest.fixture(scope="module")
+def rows(run):
+    return json.loads(run("-m", "kernels.compile_check", "--json"))
+
+
+@pytest.fixture(scope="module")
+def report(run):
+    return json.loads(run(str(SCRIPT)))
+
+
+# The compile check
+
+
+def test_every_kernel_compiles_for_every_target(rows):
+    assert {(row["kernel"], row["target"]) for row in rows} == {
+        (kernel, target) for kernel in KERNELS for target in TARGETS
     }
-    assert {fact["arch"] for fact in report["facts"]} == {80, 90}
 
 
-def test_no_kernel_spills_registers_or_asks_for_too_much_shared_memory(report):
+def test_a_row_says_all_that_there_is_to_know(rows):
+    keys = {
+        *("kernel", "target", "options", "registers", "spills"),
+        *("shared", "shared_limit", "wide_loads", "tensor_core_ops"),
+    }
+    assert all(row.keys() == keys for row in rows)
+    assert all(row["registers"] > 0 for row in rows)
+
+
+def test_nothing_spills_and_shared_memory_suffices(rows):
+    assert [row for row in rows if row["spills"]] == []
+    assert [row for row in rows if row["shared"] > row["shared_limit"]] == []
+
+
+def test_k_and_v_move_sixteen_bytes_at_a_time(rows):
+    assert [row for row in rows if not row["wide_loads"]] == []
+
+
+def test_attention_runs_on_tensor_cores(rows):
+    attention = [row for row in rows if row["kernel"] in ("paged_attention", "paged_prefill")]
+    assert len(attention) == 2 * len(TARGETS)
+    assert [row for row in attention if not row["tensor_core_ops"]] == []
+
+
+def test_two_programs_fit_the_registers_of_a_multiprocessor(rows):
+    cuda = [row for row in rows if row["target"].startswith("sm_")]
+    threads = {row["kernel"]: row["options"].get("num_warps", 4) * 32 for row in cuda}
+    assert [row for row in cuda if row["registers"] * threads[row["kernel"]] > 2**16 / 2] == []
+
+
+def test_the_table_says_the_same_as_the_rows(rows, run):
+    lines = run("-m", "kernels.compile_check").splitlines()[1:]
+    assert [line.split()[:4] for line in lines] == [
+        [row["kernel"], row["target"], str(row["registers"]), str(row["spills"])] for row in rows
+    ]
+
+
+# Beyond it
+
+
+def test_unusual_shapes_neither_spill_nor_ask_for_too_much(report):
     assert [fact for fact in report["facts"] if fact["spills"]] == []
     assert max(fact["shared"] for fact in report["facts"]) <= SMALLEST_SHARED_MEMORY
 
 
-def test_k_and_v_move_sixteen_bytes_at_a_time(report):
-    assert [fact for fact in report["facts"] if not fact["wide_loads"]] == []
+def test_fp32_products_stay_off_the_tensor_cores_which_would_round_them(report):
+    attention = [fact for fact in report["facts"] if fact["kernel"] == "paged_attention"]
+    assert {fact["case"] for fact in attention if not fact["tensor_core_ops"]} == {
+        "fp32, head_dim 256, weights"
+    }
 
 
-def test_half_precision_products_run_on_tensor_cores_and_fp32_does_not(report):
-    attention = [fact for fact in report["facts"] if fact["kernel"] == "paged_attention_kernel"]
-    on_tensor_cores = {fact["dtype"] for fact in attention if fact["tensor_core_products"]}
-    assert on_tensor_cores == {"torch.float16", "torch.bfloat16"}
+def test_weights_cost_nothing_where_they_are_not_asked_for(report):
+    assert report["plain"] == report["without_weights"]
+    assert len(report["plain"]["opcodes"]) > 100
 
 
-def test_a_program_serves_one_row_and_one_kv_head(report):
-    attention = [fact for fact in report["facts"] if fact["kernel"] == "paged_attention_kernel"]
-    assert {tuple(fact["programs"]) for fact in attention} == {(2 * 8,)}
+def test_addresses_within_a_block_are_wide_where_its_offsets_lie_far_apart(report):
+    assert report["far_apart"] == {"index": "int64", "narrow_products": []}
 
 
 def test_compiled_kernels_refuse_tensors_on_the_cpu(report):

@@ -1,0 +1,206 @@
+"""How the attention kernel is started: what one program does, and how many there are.
+
+The kernel is one; a decode step and a prefill differ only in what is decided here, and so do a GPU
+and the interpreter:
+
+=============  =======================================  ========================================
+choice         on a GPU                                 interpreted
+=============  =======================================  ========================================
+groups         one a program, as many programs as       as many a program as fit a tile, since
+               there are                                an operation costs the same on any size
+rows           16 at least (tensor cores want that);    decode 1 request; prefill up to 64
+               decode 1 request, prefill 64 rows        positions
+tile           64 positions or 16 KiB of K, whichever   the longest context, up to 256
+               is less, whatever the block size; half
+               in a prefill before Hopper
+splits         so many that all multiprocessors work    1
+=============  =======================================  ========================================
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels.attention_kernel import paged_attention_kernel
+from kernels.launch import INDEX, INTERPRETED, INTERPRETED_TILE, launch, next_power_of_2
+from kernels.reduce_kernel import paged_attention_reduce_kernel
+
+PREFILL_ROWS = 64  # query rows of a prefill's tile, on a GPU
+PREFILL_QUERIES = 64  # positions of a prefill's tile, interpreted
+TILE_POSITIONS = 64  # of a tile, at most, on a GPU
+TILE_BYTES = 16 * 1024  # of K in a tile, at most, on a GPU
+HOPPER = (9, 0)  # compute capability; before it a prefill's products take twice the registers
+SPLIT_POSITIONS = 256  # a split has at least so many, or it is not worth its second step
+PROGRAMS_PER_MULTIPROCESSOR = 4
+REDUCE_TILE = 256  # scores that become weights in one step of the reduce kernel
+
+
+def paged_attention(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    longest: int,
+    scale: float,
+    weights: torch.Tensor | None,
+    num_splits: int | None = None,
+) -> torch.Tensor:
+    """Attend with rows that have a table each; see ``kernels.paged_attention``.
+
+    ``weights`` ``[rows, heads, longest]`` fp32, all zero, is filled if given. ``num_splits`` is
+    chosen here unless given.
+    """
+    if block_tables.stride(1) != 1:
+        block_tables = block_tables.contiguous()
+    rows, num_kv_heads = len(query), k_cache.shape[2]
+    if num_splits is None:
+        num_splits = _num_splits(rows * num_kv_heads, longest, query.device)
+    tables = Tables(block_tables, block_tables.stride(0), context_lens.contiguous(), longest)
+    return _attend(query, k_cache, v_cache, tables, 1, scale, weights, num_splits)
+
+
+def paged_prefill(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_table: torch.Tensor,
+    context_len: int,
+    scale: float,
+    weights: torch.Tensor | None,
+) -> torch.Tensor:
+    """Attend with the last positions of one request; see ``kernels.paged_prefill``.
+
+    ``weights`` ``[tokens, heads, context_len]`` fp32, all zero, is filled if given.
+    """
+    tokens, num_heads, _ = query.shape
+    first = context_len - len(query) + 1
+    context_lens = torch.arange(
+        first, context_len + 1, dtype=torch.int32, device=query.device
+    )  # [tokens]: causal, so a position sees itself and what is before it
+    queries = PREFILL_QUERIES
+    if not INTERPRETED:
+        queries = max(PREFILL_ROWS // next_power_of_2(num_heads // k_cache.shape[2]), 1)
+    queries = min(queries, next_power_of_2(tokens))
+    tables = Tables(block_table.contiguous(), 0, context_lens, context_len)
+    return _attend(query, k_cache, v_cache, tables, queries, scale, weights, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Where the rows' contexts are: ``block_tables`` with ``stride`` from row to row, 0 if shared.
+
+    ``context_lens`` ``[rows]`` int32, of which ``longest`` is the largest.
+    """
+
+    block_tables: torch.Tensor
+    stride: int
+    context_lens: torch.Tensor
+    longest: int
+
+
+def _attend(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    tables: Tables,
+    queries: int,
+    scale: float,
+    weights: torch.Tensor | None,
+    num_splits: int,
+) -> torch.Tensor:
+    """Start the kernel, and the reduce kernel where contexts are split."""
+    query = query.contiguous()  # small, and only read; the caches stay as they are
+    rows, num_heads, head_dim = query.shape
+    _, block_size, num_kv_heads, _ = k_cache.shape
+    group_rows = queries * (num_heads // num_kv_heads)
+    num_groups = triton.cdiv(rows, queries) * num_kv_heads
+    sizes = _tile_sizes(query, num_groups, group_rows, tables.longest, is_prefill=queries > 1)
+    is_split = num_splits > 1
+    # The interpreter holds bf16 as integers and truncates what it rounds to them; torch rounds.
+    dtype = torch.float32 if INTERPRETED and query.dtype == torch.bfloat16 else query.dtype
+    out = torch.empty_like(query, dtype=dtype)  # [rows, heads, head_dim]
+    parts, log_sums = out, out  # never touched unless split, but a pointer is due
+    if is_split:
+        parts = query.new_empty((num_splits, *query.shape), dtype=torch.float32)
+        log_sums = query.new_empty((num_splits, rows, num_heads), dtype=torch.float32)
+    split_len = triton.cdiv(triton.cdiv(tables.longest, num_splits), sizes["TILE"]) * sizes["TILE"]
+    launch(
+        paged_attention_kernel,
+        (triton.cdiv(num_groups, sizes["BATCH"]), num_splits),
+        query, k_cache, v_cache, tables.block_tables, tables.context_lens,
+        parts, log_sums, out if weights is None else weights,
+        rows, tables.stride, split_len, tables.longest,
+        SCORE_SCALE=scale * math.log2(math.e),
+        K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
+        NUM_HEADS=num_heads, NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
+        BLOCK_SIZE=block_size, QUERIES=queries, **sizes,
+        DOT=_dot_type(query.dtype), INDEX=_index_type(k_cache, v_cache),
+        SPLIT=is_split, WEIGHTS=weights is not None,
+    )  # fmt: skip
+    if is_split:
+        launch(
+            paged_attention_reduce_kernel,
+            (rows * num_heads,),
+            parts, log_sums, tables.context_lens, out, out if weights is None else weights,
+            rows * num_heads, tables.longest,
+            NUM_HEADS=num_heads, HEAD_DIM=head_dim, NUM_SPLITS=num_splits,
+            SPLITS=next_power_of_2(num_splits), BLOCK_D=sizes["BLOCK_D"], TILE=REDUCE_TILE,
+            WEIGHTS=weights is not None, num_warps=1,
+        )  # fmt: skip
+    return out.to(query.dtype)
+
+
+def _tile_sizes(
+    query: torch.Tensor, num_groups: int, group_rows: int, longest: int, *, is_prefill: bool
+) -> dict[str, int]:
+    """How much one program does; ``group_rows`` is the query rows of a group before padding."""
+    block_m, block_d = next_power_of_2(group_rows), next_power_of_2(query.shape[-1])
+    if INTERPRETED:
+        tile = min(next_power_of_2(longest), 256)
+        room = max(INTERPRETED_TILE // (tile * max(block_d, block_m)), 1)
+        batch = min(next_power_of_2(num_groups), room)
+        return {"BATCH": batch, "BLOCK_M": block_m, "TILE": tile, "BLOCK_D": block_d}
+    block_m, block_d = max(block_m, 16), max(block_d, 16)
+    tile = min(TILE_BYTES // (block_d * query.itemsize), TILE_POSITIONS)
+    if is_prefill and torch.cuda.get_device_capability(query.device) < HOPPER:
+        tile //= 2
+    return {"BATCH": 1, "BLOCK_M": block_m, "TILE": max(tile, 16), "BLOCK_D": block_d}
+
+
+def _num_splits(num_groups: int, longest: int, device: torch.device) -> int:
+    """As many splits as keep the GPU busy, none of them short; from host numbers alone."""
+    if INTERPRETED or device.type != "cuda":
+        return 1
+    wanted = triton.cdiv(PROGRAMS_PER_MULTIPROCESSOR * _multiprocessors(device), num_groups)
+    return int(max(min(wanted, triton.cdiv(longest, SPLIT_POSITIONS)), 1))
+
+
+@cache
+def _multiprocessors(device: torch.device) -> int:
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+def _dot_type(dtype: torch.dtype) -> tl.dtype:
+    """The type of the two products' inputs; their sums are fp32 in any case."""
+    if dtype == torch.float16:
+        return tl.float16
+    if dtype == torch.bfloat16 and not INTERPRETED:  # interpreted, it would multiply bit patterns
+        return tl.bfloat16
+    return tl.float32
+
+
+def _index_type(*caches: torch.Tensor) -> tl.dtype:
+    """The type of addresses within a block: small, unless the layout spreads a block far apart.
+
+    A block's own address is int64 in any case.
+    """
+    furthest = max(
+        sum((size - 1) * stride for size, stride in zip(x.shape[1:], x.stride()[1:], strict=True))
+        for x in caches
+    )
+    return INDEX if furthest < 2**31 else tl.int64

@@ -1,0 +1,53 @@
+# mypy: disable-error-code="no-untyped-def, untyped-decorator, misc"
+"""Join the parts of a split context into one softmax: the second step of split-KV attention.
+
+Each split ``s`` left its own normalised output and the logarithm of its sum of exponentials, in
+base 2. Over all splits (Dao et al. 2023, Flash-Decoding):
+
+    log_sum = log2(sum over s of 2 ** log_sum_s)
+    out     = sum over s of 2 ** (log_sum_s - log_sum) * out_s
+
+A split that lies past a row's context has a log_sum of -inf and so a share of 0.
+"""
+
+import triton
+import triton.language as tl
+from triton.language.standard import _elementwise_max as larger
+from triton.language.standard import _sum_combine as plus
+
+
+@triton.jit
+def paged_attention_reduce_kernel(
+    parts, log_sums, context_lens, out, weights,
+    num_row_heads, weights_width,
+    NUM_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr, NUM_SPLITS: tl.constexpr,
+    SPLITS: tl.constexpr, BLOCK_D: tl.constexpr, TILE: tl.constexpr, WEIGHTS: tl.constexpr,
+):  # fmt: skip
+    """Join the splits of one row and head; ``SPLITS`` is their number padded to a power of two."""
+    row_head = tl.program_id(0).to(tl.int64)
+    split = tl.arange(0, SPLITS).to(tl.int64)
+    dim = tl.arange(0, BLOCK_D).to(tl.int64)
+    exists = split < NUM_SPLITS
+    at = split * num_row_heads + row_head  # [SPLITS]
+    part_log_sum = tl.load(log_sums + at, mask=exists, other=float("-inf"))
+    mask = exists[:, None] & (dim < HEAD_DIM)
+    part = tl.load(
+        parts + (at * HEAD_DIM)[:, None] + dim, mask=mask, other=0.0
+    )  # [SPLITS, BLOCK_D]
+
+    # As in the first step: a finite maximum, so that a context without positions gives zeros.
+    largest = tl.maximum(tl.reduce(part_log_sum, 0, larger), -1.0e30)
+    share = tl.exp2(part_log_sum - largest)  # [SPLITS], not yet of 1
+    total = tl.reduce(share, 0, plus)
+    divisor = tl.where(total == 0.0, 1.0, total)
+    joined = tl.reduce(part * share[:, None], 0, plus) / divisor  # [BLOCK_D]
+    tl.store(out + row_head * HEAD_DIM + dim, joined, mask=dim < HEAD_DIM)
+
+    if WEIGHTS:  # the splits left raw scores, for none of them knew the whole sum
+        context_len = tl.load(context_lens + row_head // NUM_HEADS)
+        for start in range(0, context_len, TILE):
+            position = start + tl.arange(0, TILE)
+            seen = position < context_len
+            score_at = weights + row_head * weights_width + position
+            score = tl.load(score_at, mask=seen, other=float("-inf"))
+            tl.store(score_at, tl.exp2(score - largest) / divisor, mask=seen)
