@@ -1,8 +1,8 @@
 """The inputs of one execution, flattened: a row is one position of one request.
 
 Rows of several requests lie one after the other, so a prompt of six and a single new token are
-seven rows of the same batch. Every row carries its own table and context length; that is all the
-attention kernel needs to keep requests, and a prompt's causal order, apart.
+seven rows of the same batch. Every row carries its own table and context length; these keep
+requests, and a prompt's causal order, apart.
 """
 
 from collections.abc import Sequence
@@ -46,6 +46,18 @@ class Batch:
     def rows_of(self, request: str) -> tuple[int, ...]:
         """Indices of the rows that belong to ``request``, in the order of their positions."""
         return tuple(i for i, row in enumerate(self.rows) if row.request == request)
+
+    @property
+    def prefills(self) -> tuple[slice, ...]:
+        """The rows of each request that has several, in one stretch."""
+        own = (self.rows_of(request) for request in self.requests)
+        return tuple(slice(rows[0], rows[-1] + 1) for rows in own if len(rows) > 1)
+
+    @property
+    def decodes(self) -> tuple[int, ...]:
+        """The rows that are their request's only one."""
+        own = (self.rows_of(request) for request in self.requests)
+        return tuple(rows[0] for rows in own if len(rows) == 1)
 
     @property
     def requests(self) -> tuple[str, ...]:

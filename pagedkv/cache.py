@@ -170,16 +170,33 @@ class PagedKVCache:
         )
 
     def attend(self, layer: int, batch: Batch, query: torch.Tensor) -> Attended:
-        """Attend with ``query`` [rows, num_heads, head_dim] through the rows' block tables."""
+        """Attend with ``query`` [rows, num_heads, head_dim] through the rows' block tables.
+
+        A request's rows, if there are several, are one prefill: K and V are read once for all of
+        them. The single rows of all other requests are one decode step.
+        """
         self._require_layer(layer)
-        out, weights = kernels.paged_attention(
-            query,
-            self.k_cache[layer],
-            self.v_cache[layer],
-            batch.block_tables,
-            batch.context_lens,
-            return_weights=True,
-        )
+        caches = self.k_cache[layer], self.v_cache[layer]
+        parts = []
+        for rows in batch.prefills:
+            last = batch.rows[rows.stop - 1]
+            table = batch.block_tables[rows.stop - 1]
+            results = kernels.paged_prefill(
+                query[rows], *caches, table, last.context_len, return_weights=True
+            )
+            parts.append((torch.arange(rows.start, rows.stop), results))
+        if batch.decodes:
+            single = torch.tensor(batch.decodes)
+            tables, context_lens = batch.block_tables[single], batch.context_lens[single]
+            results = kernels.paged_attention(
+                query[single], *caches, tables, context_lens, return_weights=True
+            )
+            parts.append((single, results))
+        longest = max(weights.shape[2] for _, (_, weights) in parts)
+        out = torch.empty_like(query)  # [rows, num_heads, head_dim]
+        weights = query.new_zeros((*query.shape[:2], longest), dtype=torch.float32)
+        for chosen, (own_out, own_weights) in parts:
+            out[chosen], weights[chosen, :, : own_weights.shape[2]] = own_out, own_weights
         return Attended(out, weights)
 
     def commit(self, batch: Batch, *, attended: bool = False) -> None:

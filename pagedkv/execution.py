@@ -1,7 +1,8 @@
 """One execution: run the model once over this turn's inputs, through the paged cache.
 
-Prefill and decode are the same thing here. In each layer the new K and V are written to their
-slots first and then every row attends, so that a query finds its own key in the pool, as it must.
+Prompts and single new tokens go through the layers as rows of one batch; only attention takes them
+apart. In each layer the new K and V are written to their slots first and then every row attends, so
+that a query finds its own key in the pool, as it must.
 """
 
 from collections.abc import Mapping, Sequence
