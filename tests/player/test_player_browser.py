@@ -693,6 +693,26 @@ def test_everything_presented_is_at_least_24_px_and_fits(player, name) -> None:
         page.keyboard.press("ArrowRight")
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(16, 256, 20), Settings(32, 256, 31), Settings(8, 64, 6)],
+    ids=["wide", "wider-than-the-window", "blocks-of-two-lines"],
+)
+def test_a_presented_what_if_leaves_the_board_its_room(player, settings) -> None:
+    player.page.set_viewport_size({"width": 1280, "height": 720})
+    data = data_of("copy-on-write", settings)
+    for frame in data["frames"]:
+        if frame["whatIf"]:
+            frame["whatIf"]["title"] = "R1 and R2 both wrote their own token into the shared block"
+    page = player.mount(data, present=True)
+    for frame in data["frames"]:
+        assert page.get_by_test_id("board").evaluate("n => n.scrollHeight - n.clientHeight") <= 0
+        if frame["whatIf"]:
+            assert page.get_by_test_id("what-if").evaluate("n => n.scrollWidth <= n.clientWidth")
+            expect(page.locator(".what-if-cell.wrong").first).to_be_in_viewport(ratio=1)
+        page.keyboard.press("ArrowRight")
+
+
 def test_a_presentation_covers_the_page_even_below_a_transform(player, growth) -> None:
     page = player.mount(growth)
     page.evaluate("document.getElementById('root').style.transform = 'translateX(90px)'")
@@ -926,3 +946,16 @@ def test_everything_that_can_be_focused_shows_it(player, growth) -> None:
         if outline == "none":
             return
         assert outline == "solid 3px"
+
+
+def test_a_weight_that_is_no_number_is_drawn_as_such(player):
+    data = player_data(sample.growth(), sample.lesson())
+    frame = next(n for n, frame in enumerate(data["frames"]) if frame["attention"])
+    for layer in data["frames"][frame]["attention"][0]["layers"]:
+        layer["paged"] = [[None, *weights[1:]] for weights in layer["paged"]]
+        layer["dense"] = layer["dense"] or layer["paged"]
+    page = player.mount(data, index=frame)
+    bar = page.get_by_test_id("weight-0")
+    assert "nan" in bar.inner_text()
+    assert "nan" in str(bar.get_attribute("aria-label"))
+    assert player.errors == []

@@ -3,7 +3,7 @@
 import { comparisonParts } from "./comparison.js";
 import { el, show } from "./dom.js";
 import { lookupParts } from "./lookup.js";
-import { whatIfParts } from "./what-if.js";
+import { revealWrong, whatIfParts } from "./what-if.js";
 import { workedParts } from "./worked-score.js";
 
 export function makeEvidence(stage) {
@@ -13,6 +13,7 @@ export function makeEvidence(stage) {
   const comparison = el("section", { class: "panel comparison", "data-testid": "comparison" });
   const draw = (frame) => {
     drawPanel(whatIf, frame.whatIf, whatIfParts.bind(null, stage));
+    revealWrong(whatIf);
     drawPanel(lookup, frame.lookup, lookupParts.bind(null, stage));
     drawPanel(worked, frame.worked, workedParts.bind(null, stage));
     drawPanel(comparison, frame.comparison, comparisonParts.bind(null, stage));

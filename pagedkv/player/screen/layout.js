@@ -12,11 +12,18 @@ const BESIDE_CELLS = 112; // px of a logical row that its label and its table en
 
 /** Decide by the room at hand and return the layout; everything else about it is CSS. */
 export function layOut(shell, data, present) {
+  const dense = isDense(data);
+  const layout = layOutAs(dense, shell, data, present);
+  const isTooHigh = present && presentedHeight(shell, data) > roomToPresent(shell);
+  return isTooHigh && !dense ? layOutAs(true, shell, data, present) : layout;
+}
+
+/** A dense board has lists that scroll, so it fits any room. */
+function layOutAs(dense, shell, data, present) {
   const width = shell.clientWidth;
   const { block_size: size } = data.config;
   const least = present ? CELL_LEAST_PRESENT : CELL_LEAST;
   const cellsIn = (column) => Math.max(1, Math.min(8, Math.floor((column - BESIDE_CELLS) / least)));
-  const dense = isDense(data);
   const isSide = width >= SIDE_WIDTH && !dense && !present && size <= cellsIn(width * 0.258);
   const layout = isSide ? "side" : width >= STACK_WIDTH ? "stack" : "narrow";
   const column = isSide

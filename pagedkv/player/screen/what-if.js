@@ -14,9 +14,22 @@ export function whatIfParts(stage, view) {
   );
   return [
     el("h3", {}, el("span", { class: "if-mark", text: stage.words.if }), view.title),
-    el("div", { class: "what-if-blocks" }, ...blocks),
+    el(
+      "div",
+      { class: "what-if-blocks", role: "group", tabindex: "0", "aria-label": view.title },
+      ...blocks,
+    ),
     el("p", {}, ...stage.runs(view.text)),
   ];
+}
+
+/** In a strip too long to see at once, bring into view where it first goes wrong. */
+export function revealWrong(panel) {
+  const strip = panel.querySelector(".what-if-blocks");
+  const wrong = strip?.querySelector(".wrong");
+  if (!wrong || strip.scrollWidth <= strip.clientWidth) return;
+  const place = wrong.getBoundingClientRect().left - strip.getBoundingClientRect().left;
+  strip.scrollLeft += place - strip.clientWidth / 2;
 }
 
 function whatIfCell(stage, cell) {
