@@ -14,7 +14,7 @@ import torch
 
 from pagedkv.engine import AttentionRecord, Engine
 from pagedkv.layout import split_position
-from pagedkv.trace.first_look import last_queries, widest_head
+from pagedkv.trace.first_look import last_queries, most_spread_head
 from pagedkv.trace.frame import (
     AttentionView,
     Comparison,
@@ -98,7 +98,7 @@ def work_out_score(engine: Engine, name: str) -> WorkedScore:
     (scaled dot-product attention, Vaswani et al. 2017, §3.2.1). Keys are read from the pool through
     the block table, in float64.
     """
-    layer, head = widest_head(last_queries(attention_views(engine, [name])))
+    layer, head = most_spread_head(last_queries(attention_views(engine, [name])))
     record = next(r for r in reversed(engine.attention[name]) if r.layer == layer)
     earlier = record.paged.weights[head, : max(record.position, 1)]  # [record.position], or [1]
     key_position = int(earlier.argmax())

@@ -45,9 +45,6 @@ def most_spread_head(views: Iterable[AttentionView]) -> tuple[int, int]:
     return max(least, key=lambda place: least[place], default=(0, 0))
 
 
-widest_head = most_spread_head  # its former name, for callers that still use it
-
-
 def spread(weights: Weights) -> Weights:
     """Return each head's entropy as a share of the largest possible, from 0 to 1; [num_heads].
 

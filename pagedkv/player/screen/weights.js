@@ -40,7 +40,9 @@ function positionTokens(stage, request) {
 function makeBar(stage, request, position, block, paged, dense, tokens) {
   const size = stage.data.config.block_size;
   const value = paged[position];
-  const values = { position, block, paged: value.toFixed(4), dense: dense[position].toFixed(4) };
+  const [height, denseHeight] = [value ?? 0, dense[position] ?? 0]; // a broken cache can give NaN
+  const figures = { paged: inFigures(value, 4), dense: inFigures(dense[position], 4) };
+  const values = { position, block, ...figures };
   const bar = el(
     "div",
     {
@@ -54,16 +56,21 @@ function makeBar(stage, request, position, block, paged, dense, tokens) {
     el(
       "div",
       { class: "column" },
-      el("i", { class: "bar", style: `height:${value * 100}%` }),
-      el("i", { class: "marker", style: `bottom:${dense[position] * 100}%` }),
+      el("i", { class: "bar", style: `height:${height * 100}%` }),
+      el("i", { class: "marker", style: `bottom:${denseHeight * 100}%` }),
       el("span", {
         class: "value",
-        style: `bottom:${Math.max(value, dense[position]) * 100}%`,
-        text: value.toFixed(2),
+        style: `bottom:${Math.max(height, denseHeight) * 100}%`,
+        text: inFigures(value, 2),
       }),
     ),
     el("span", { class: "bar-char", text: tokens[position] ?? "" }),
     el("span", { class: "bar-position", text: String(position) }),
   );
   return stage.canPoint(bar, { cell: [request, Math.floor(position / size), position % size] });
+}
+
+/** A weight to so many digits; data has null for what is no number. */
+function inFigures(weight, digits) {
+  return weight === null ? "nan" : weight.toFixed(digits);
 }
