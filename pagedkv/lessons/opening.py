@@ -49,12 +49,15 @@ def prompts(stage: Recorder) -> tuple[str, str]:
     return prompt(PASSAGE_B, length), prompt(PASSAGE_C, length)
 
 
-def store(stage: Recorder, name: str, text: str) -> bool:
-    """Admit a request, run its prompt, select its first output; say if there was room."""
+def store(stage: Recorder, name: str, text: str, rank: int = 0) -> bool:
+    """Admit a request, run its prompt, select its first output; say if there was room.
+
+    ``rank`` 1 selects the second most likely output, so that two answers to one prompt differ.
+    """
     if not stage.admit(name, text):
         return False
     stage.execute(name)
-    stage.engine.select(name)
+    stage.engine.select(name, rank=rank)
     return True
 
 

@@ -94,7 +94,8 @@ def script(stage: Recorder) -> None:
 
 def copy_for_each(stage: Recorder, text: str) -> bool:
     """Run the prompt for R1 and again for R2; say whether both fit."""
-    fitting = [name for name in ("R1", "R2") if store(stage, name, text)]
+    answers = enumerate(("R1", "R2"))
+    fitting = [name for rank, name in answers if store(stage, name, text, rank)]
     stage.show(("none_fits", "copy_waits", "copied")[len(fitting)])
     return len(fitting) == 2
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lesson_reading import events
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson, in_order
 from pagedkv.player.words import SENTENCES
@@ -17,6 +18,7 @@ from pagedkv.settings import Settings
 from pagedkv.terms import find_term
 
 PROJECT = Path(__file__).parents[2]
+ANSWERS = ("R1", "R2")
 NEW_LESSON = '''"""A lesson from elsewhere."""
 
 from pagedkv.lessons.base import Lesson
@@ -78,6 +80,19 @@ def test_every_text_of_a_lesson_is_shown_somewhere(lesson):
 def test_a_preset_is_a_choice_of_its_own_with_a_label_of_its_own(lesson):
     offers = {"Defaults": Settings()} | {p.label: p.settings for p in lesson.presets}
     assert len(offers) == len(set(offers.values())) == 1 + len(lesson.presets)
+
+
+@pytest.mark.parametrize("settings", [{}, {"prompt_length": 8}, {"capacity": 8}], ids=str)
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_r2_selects_the_second_most_likely_first_and_everybody_else_the_likeliest(
+    lesson, settings, read
+):
+    """No lesson lets R2 select twice."""
+    for frame in read(lesson.slug, **settings)["frames"]:
+        for event in events(frame, "TokenSelected"):
+            assert event["rank"] == int(event["request"] == "R2"), frame["index"]
+        pending = [r["pending_token"] for r in frame["state"]["requests"] if r["name"] in ANSWERS]
+        assert None in pending or len(set(pending)) == len(pending)
 
 
 def test_capacity_leaves_out_weights_and_workspace():
