@@ -1,5 +1,8 @@
 """The block table: a request's order on one side, places in memory on the other."""
 
+from collections.abc import Iterable
+
+from pagedkv.evidence import look_up
 from pagedkv.layout import blocks_needed
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import B_WAITS, b_and_c_after_one_execution, explain_refusal_of_b
@@ -7,6 +10,8 @@ from pagedkv.lessons.remedies import what_would_do
 from pagedkv.recorder import Recorder
 from pagedkv.settings import Settings
 from pagedkv.suppositions import neighbours, suppose
+from pagedkv.trace.errors import agree
+from pagedkv.trace.frame import LookupView
 
 FRAMES = {
     "start": Words(
@@ -64,11 +69,24 @@ FRAMES = {
         "P{lookup[B$].block_id} at offset {lookup[B$].offset}: slot {lookup[B$].flat_slot} of the "
         "pool. What is stored there equals the dense copy that was grown separately.",
     ),
+    "read_table_off": Words(
+        "Then read one table entry",
+        "B's table maps L{lookup[B$].logical_block} to P{lookup[B$].block_id}, so the KV is to be "
+        "in P{lookup[B$].block_id} at offset {lookup[B$].offset}: slot {lookup[B$].flat_slot} of "
+        "the pool. In this run what is stored there is not what the dense copy has: the engine has "
+        "a fault.",
+    ),
     "any_position": Words(
         "Every position, one copy",
         "Choose any stored cell: all {len(lookup)} look-ups end at a slot with the right K and V. "
         "Left and right are two views of one copy. One table serves every layer and head, which "
         "the picture leaves out.",
+    ),
+    "any_position_off": Words(
+        "Every position, one copy",
+        "Choose any stored cell. In this run not all {len(lookup)} look-ups end at a slot with the "
+        "right K and V: the engine has a fault. One table serves every layer and head, which the "
+        "picture leaves out.",
     ),
     "b_waits": B_WAITS,
     "infeasible_b": Words(
@@ -105,12 +123,21 @@ def script(stage: Recorder) -> None:
         stage.show("neighbours", what_if=suppose("neighbours", "B", words, cells))
     stage.show("tables" if c_is_in else "tables_alone", look_up_requests=True)
     stage.show("divide", look_up_requests=True)
-    stage.show("read_table", look_up_requests=True)
-    stage.show("any_position", look_up_requests=True)
+    last = look_up(stage.engine, "B")[-1:]
+    stage.show("read_table" if all_right(last) else "read_table_off", look_up_requests=True)
+    all_of_them = [view for name in stage.engine.requests for view in look_up(stage.engine, name)]
+    stage.show(
+        "any_position" if all_right(all_of_them) else "any_position_off", look_up_requests=True
+    )
     if not b_got_on:
         stage.cannot_show("infeasible_b", what_would_do(stage.settings, can_show))
     elif not c_is_in:
         stage.cannot_show("infeasible_c", what_would_do(stage.settings, can_show))
+
+
+def all_right(views: Iterable[LookupView]) -> bool:
+    """Whether K and V at every place looked up are the dense copy's."""
+    return agree(error for view in views for error in (view.max_abs_error_k, view.max_abs_error_v))
 
 
 LESSON = Lesson(

@@ -1,6 +1,6 @@
 """Scattered attention: one query over blocks that lie apart, without gathering them."""
 
-from pagedkv.evidence import work_out_score
+from pagedkv.evidence import attention_views, work_out_score
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import (
     B_WAITS,
@@ -11,6 +11,7 @@ from pagedkv.lessons.opening import (
 from pagedkv.lessons.remedies import what_would_do
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import straight_on, suppose
+from pagedkv.trace.errors import agree
 
 FRAMES = {
     "asks": Words(
@@ -45,11 +46,22 @@ FRAMES = {
         "to one, across {len(attention[B$].positions_per_block):block}; they are not normalised "
         "block by block. Bar by bar they equal the dense reference, which knows no blocks.",
     ),
+    "one_softmax_off": Words(
+        "One softmax, and something is wrong",
+        "The weights of all {attention[B$].context_length:position} share one denominator, across "
+        "{len(attention[B$].positions_per_block):block}. In this run they are not those of the "
+        "dense reference, which knows no blocks: the engine or its kernel has a fault.",
+    ),
     "output": Words(
         "The answer, and no copy made",
         "Each V was weighted where it lies, in {state.requests[B].block_table:P}; nothing was "
         "gathered into one piece first. The mixed output equals the dense one too: where the KV "
         "lies does not change what attention means.",
+    ),
+    "output_off": Words(
+        "The answer, and something is wrong",
+        "Each V was weighted where it lies, in {state.requests[B].block_table:P}. In this run the "
+        "mixed output is not the dense one: the engine or its kernel has a fault.",
     ),
     "straight_on": Words(
         "What if the kernel ignored the table?",
@@ -116,8 +128,11 @@ def look_at_attention(stage: Recorder) -> None:
     stage.show("asks", keep_attention=True)
     stage.show("where_and_how_many" if c_is_in else "where_and_how_many_alone", keep_attention=True)
     stage.show("score", keep_attention=True, worked_score=work_out_score(stage.engine, "B"))
-    stage.show("one_softmax", keep_attention=True)
-    stage.show("output", keep_attention=True)
+    views = attention_views(stage.engine, ("B",))
+    weights_agree = agree(view.max_abs_error_weights for view in views)
+    stage.show("one_softmax" if weights_agree else "one_softmax_off", keep_attention=True)
+    outputs_agree = agree(view.max_abs_error_output for view in views)
+    stage.show("output" if outputs_agree else "output_off", keep_attention=True)
     num_stored = stage.engine.cache.num_stored("B")
     cells = straight_on(stage.state(), "B", num_stored, stage.settings.block_size)
     if any(cell.wrong for cell in cells):

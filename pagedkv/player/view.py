@@ -32,7 +32,7 @@ from pagedkv.player.what_if import what_if_data
 from pagedkv.player.words import SCREEN
 from pagedkv.player.worked_score import worked_data
 from pagedkv.terms import TERMS
-from pagedkv.trace.errors import worst
+from pagedkv.trace.errors import agree, worst
 from pagedkv.trace.first_look import first_look
 from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
 from pagedkv.trace.written import small
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pagedkv.lessons.base import Lesson
 
 Data = dict[str, Any]
-
-DENSE_TOLERANCE = 1e-5
 
 
 def player_data(trace: Trace, lesson: "Lesson") -> Data:
@@ -193,7 +191,7 @@ def _stage(trace: Trace, roster: Roster) -> Data:
 
 def _runtime(trace: Trace) -> Data:
     error = _largest_error(trace)
-    ok = error is not None and error <= DENSE_TOLERANCE  # NaN is not
+    ok = error is not None and agree([error])
     if error is None:
         check = say("dense_none")
     else:

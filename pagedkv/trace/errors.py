@@ -1,8 +1,10 @@
-"""Errors against the dense reference, taken together."""
+"""Errors against the dense reference: the worst of several, and how large one may be."""
 
 from collections.abc import Iterable
 
 import numpy as np
+
+DENSE_TOLERANCE = 1e-5
 
 
 def worst(errors: Iterable[float]) -> float:
@@ -12,3 +14,12 @@ def worst(errors: Iterable[float]) -> float:
     (nan, 0.0)
     """
     return float(np.max([*errors], initial=0.0))
+
+
+def agree(errors: Iterable[float]) -> bool:
+    """Whether all errors are small enough to speak of equality; NaN is not.
+
+    >>> agree([0.0, 1e-7]), agree([0.2]), agree([float("nan")])
+    (True, False, False)
+    """
+    return worst(errors) <= DENSE_TOLERANCE
