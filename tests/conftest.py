@@ -1,5 +1,6 @@
 """What holds for every test: where the project is, and that none is passed over."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,10 @@ import torch
 from playwright.sync_api import Browser
 
 from tests.chromium import chromium
+
+# Tests make their tensors on the CPU. Whether a GPU, if there is one, gives the same is asked in a
+# process of its own (tests/kernels/test_correctness.py). ``kernels`` reads this at its import.
+os.environ.setdefault("PAGEDKV_DEVICE", "cpu")
 
 # The interpreter works on tiny tensors: threads cost more than they bring, and workers share the
 # cores already (the grid of lessons: 140 s of CPU instead of 444 on two cores).
