@@ -101,8 +101,8 @@ FRAMES = {
     ),
     "infeasible_growth": Words(
         "Not at these settings",
-        "B cannot take its next block: {state.totals.free_blocks} of {config.num_blocks:block} "
-        "{state.totals.free_blocks:is|are} free.",
+        "B cannot take its next block: the pool has {config.num_blocks:block}, and "
+        "{state.totals.free_blocks} {state.totals.free_blocks:is|are} free.",
     ),
 }
 

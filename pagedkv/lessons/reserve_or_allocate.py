@@ -73,13 +73,13 @@ FRAMES = {
     ),
     "c_waits_paged": Words(
         "C waits here too",
-        "C's {events[RequestRefused$].needed:block} were not to be had: "
+        "C needs {events[RequestRefused$].needed:block}, and "
         "{events[RequestRefused$].free} of {events[RequestRefused$].total} "
         "{events[RequestRefused$].free:is|are} free. Nothing changed, and C waits.",
     ),
     "c_waits_paged_only": Words(
         "C has to wait, in blocks",
-        "C's {events[RequestRefused$].needed:block} were not to be had: "
+        "C needs {events[RequestRefused$].needed:block}, and "
         "{events[RequestRefused$].free} of {events[RequestRefused$].total} "
         "{events[RequestRefused$].free:is|are} free. Nothing changed, and C waits.",
     ),
@@ -146,17 +146,20 @@ FRAMES = {
     "infeasible_neither": Words(
         "Not at these settings",
         "B's reservation does not fit into {config.capacity:position} in one piece, and "
-        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts either.",
+        "{config.num_blocks:block} of {config.block_size:slot} "
+        "{config.num_blocks:does|do} not hold both prompts either.",
     ),
     "infeasible_c_waits_paged_only": Words(
         "Not at these settings",
         "With {config.capacity:position}, C fits beside B's reservation, and "
-        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
+        "{config.num_blocks:block} of {config.block_size:slot} "
+        "{config.num_blocks:does|do} not hold both prompts, so C "
         "waits in blocks only.",
     ),
     "infeasible_c_waits": Words(
         "Not at these settings",
-        "{config.num_blocks:block} of {config.block_size:slot} do not hold both prompts, so C "
+        "{config.num_blocks:block} of {config.block_size:slot} "
+        "{config.num_blocks:does|do} not hold both prompts, so C "
         "waits in blocks as well.",
     ),
 }

@@ -67,8 +67,8 @@ FRAMES = {
     ),
     "infeasible": Words(
         "Not at these settings",
-        "{config.num_blocks:block} of {config.block_size:slot} do not hold a copy of the prompt "
-        "for each answer.",
+        "{config.num_blocks:block} of {config.block_size:slot} "
+        "{config.num_blocks:does|do} not hold a copy of the prompt for each answer.",
     ),
 }
 

@@ -55,13 +55,16 @@ def remedies(reason: str) -> list[dict[str, int]]:
 
 _COUNTED = r"positions?|blocks?|slots?|inputs?|entry|entries"
 _COUNT_AND_NOUN = re.compile(rf"\b(\d+) (?:more |empty |stored |table )*({_COUNTED})\b")
-_COUNT_AND_VERB = re.compile(
-    r"(?<!of )(?<!osition )\b(\d+)(?: of \d+)?(?: \w+s?)? (is|are|holds|hold)\b"
-)
+_SINGULAR = ("is", "was", "does", "has", "holds", "needs", "serves")
+_PLURAL = ("are", "were", "do", "have", "hold", "need", "serve")
+_VERB = "|".join((*_SINGULAR, *_PLURAL))
+_COUNT_AND_VERB = re.compile(rf"(?<!of )(?<!osition )\b(\d+)(?: of \d+)?(?: \w+)? ({_VERB})\b")
+_COUNT_OF_SIZE_AND_VERB = re.compile(rf"\b(\d+) (?:{_COUNTED}) of \d+ (?:{_COUNTED}) ({_VERB})\b")
+_PART_OF_ONE = re.compile(rf"\b\d+ of 1 (?:{_COUNTED})\b")
 
 
 def slips_of_grammar(text: str) -> list[str]:
-    """Counts whose noun or verb does not agree: "1 blocks", "2 slots is"."""
+    """Counts whose noun or verb does not agree: "1 blocks", "2 slots is", "0 of 1 block"."""
     plural_nouns = [
         match[0]
         for match in _COUNT_AND_NOUN.finditer(text)
@@ -69,7 +72,8 @@ def slips_of_grammar(text: str) -> list[str]:
     ]
     verbs = [
         match[0]
-        for match in _COUNT_AND_VERB.finditer(text)
-        if (match[1] == "1") != (match[2] in ("is", "holds"))
+        for pattern in (_COUNT_AND_VERB, _COUNT_OF_SIZE_AND_VERB)
+        for match in pattern.finditer(text)
+        if (match[1] == "1") != (match[2] in _SINGULAR)
     ]
-    return plural_nouns + verbs
+    return plural_nouns + verbs + _PART_OF_ONE.findall(text)
