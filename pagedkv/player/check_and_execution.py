@@ -3,7 +3,7 @@
 from typing import Any
 
 from pagedkv.player.roster import Roster
-from pagedkv.player.text import say, say_count
+from pagedkv.player.text import explained, say, say_count
 from pagedkv.trace.frame import Check, ExecutionView
 
 Data = dict[str, Any]
@@ -13,9 +13,9 @@ def check_data(check: Check | None, roster: Roster) -> Data | None:
     """Describe what was asked before memory was given, and the answer."""
     if check is None:
         return None
-    steps = [say_count("check_inputs", check.num_inputs)]
+    steps: list[str | Data] = [say_count("check_inputs", check.num_inputs)]
     if check.copies:
-        steps.append(say("check_shared"))
+        steps.append(explained(say("check_shared"), "copy-on-write"))
     elif check.empty_in_last_block:
         steps.append(say_count("check_fit", min(check.empty_in_last_block, check.num_inputs)))
     steps += [say_count("check_needs", check.needed), say("check_free", count=check.free)]

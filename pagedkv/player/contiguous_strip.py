@@ -4,7 +4,7 @@ from typing import Any
 
 from pagedkv.events import RequestRefused
 from pagedkv.player.roster import Roster
-from pagedkv.player.text import say, say_count
+from pagedkv.player.text import explained, say
 from pagedkv.trace.frame import Frame
 from pagedkv.trace.state import ContiguousView, ReservationView
 from pagedkv.trace.written import visible
@@ -25,10 +25,12 @@ def contiguous_data(frame: Frame, roster: Roster) -> Data | None:
     }
 
 
-def _sum(view: ContiguousView) -> str:
+def _sum(view: ContiguousView) -> list[str | Data]:
     reserved = sum(reservation.reserved for reservation in view.reservations)
-    positions = say_count("positions", view.capacity_slots)
-    return say("contiguous_sum", reserved=reserved, left=view.free_slots, positions=positions)
+    return [
+        say("contiguous_sum", reserved=reserved, left=view.free_slots),
+        explained(say("capacity", count=view.capacity_slots), "capacity"),
+    ]
 
 
 def _pieces(view: ContiguousView, roster: Roster) -> list[Data]:

@@ -7,6 +7,11 @@ _phrases = Phrases(SENTENCES)
 say, say_count = _phrases.say, _phrases.say_count
 
 
+def explained(text: str, term: str) -> dict[str, str]:
+    """Write ``text`` so that pointing at it explains ``term``."""
+    return {"t": text, "term": term}
+
+
 def figure(number: float) -> str:
     """Write a worked figure in four digits.
 

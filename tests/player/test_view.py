@@ -326,7 +326,10 @@ def test_the_strip_holds_the_whole_capacity() -> None:
     assert (reserved["start"], reserved["length"], reserved["stored"]) == (0, 20, 6)
     assert reserved["chars"] == list("ROMEO:")
     assert (left["start"], left["length"]) == (20, 4)
-    assert strip["sum"] == "one region: 20 reserved + 4 left = 24 positions"
+    assert strip["sum"] == [
+        "one region: 20 reserved + 4 left = ",
+        {"t": "capacity 24", "term": "capacity"},
+    ]
     assert strip["refused"] == ["C needs 6, 4 left: it must wait"]
 
 

@@ -24,7 +24,7 @@ export function makeContiguous(stage) {
       setText(refused, "");
       return;
     }
-    setText(sum, ` · ${view.sum}`);
+    sum.replaceChildren(" · ", ...stage.runs(view.sum));
     strip.replaceChildren(...view.pieces.map((piece) => stripPiece(stage, piece, view.capacity)));
     setText(refused, view.refused.map((text) => `✗ ${text}`).join(" "));
   };

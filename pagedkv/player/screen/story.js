@@ -54,7 +54,7 @@ function drawCheck(stage, node, check) {
   });
   node.replaceChildren(
     el("h3", {}, stage.tag(check.r, check.title)),
-    el("p", {}, `${check.steps.join(" · ")} · `, verdict),
+    el("p", {}, ...check.steps.flatMap((step) => [...stage.runs([step]), " · "]), verdict),
   );
 }
 
