@@ -26,6 +26,14 @@ CHECKS_OF_B = {
     (True, False): "check_b_waits",
 }
 
+# Which frame sums up, by the answers to: are slots empty? was there a reservation for B?
+WASTE = {
+    (True, True): "waste",
+    (True, False): "waste_paged_only",
+    (False, True): "no_waste",
+    (False, False): "no_waste_paged_only",
+}
+
 FRAMES = {
     "reserved": Words(
         "One piece, reserved for the longest answer",
@@ -134,6 +142,19 @@ FRAMES = {
         "{state.totals.empty_slots:is|are} empty, all in last blocks: fewer than "
         "{config.block_size} a request, however long its answer may become.",
     ),
+    "no_waste": Words(
+        "No waste at this moment",
+        "All {state.totals.allocated_slots} allocated slots hold KV now: every last block is full. "
+        "What is empty in it is always fewer than {config.block_size:slot} a request, however long "
+        "its answer may become. In one piece, B alone held {contiguous.reservations[B].reserved} "
+        "for {contiguous.reservations[B].stored} stored.",
+    ),
+    "no_waste_paged_only": Words(
+        "No waste at this moment",
+        "All {state.totals.allocated_slots} allocated slots hold KV now: every last block is full. "
+        "What is empty in it is always fewer than {config.block_size:slot} a request, however long "
+        "its answer may become.",
+    ),
     "infeasible_b": Words(
         "Not at these settings",
         "B's reservation does not fit into {config.capacity:position} in one piece, so there is "
@@ -228,7 +249,8 @@ def go_on(stage: Recorder, c_is_in: bool) -> None:
         return
     run_together(stage, names)
     stage.show("executed_both" if len(names) > 1 else "executed_one")
-    stage.show("waste" if stage.baseline.has_reservation("B") else "waste_paged_only")
+    some_are_empty = stage.state().totals.empty_slots > 0
+    stage.show(WASTE[some_are_empty, stage.baseline.has_reservation("B")])
 
 
 LESSON = Lesson(

@@ -222,6 +222,18 @@ def test_waste_is_fewer_than_block_size_slots_a_request_and_not_none(trace):
     assert reservation["reserved"] - reservation["stored"] == 14
 
 
+@pytest.mark.parametrize(
+    "settings", [{"block_size": 1}, {"block_size": 1, "capacity": 18}, {"block_size": 4}], ids=str
+)
+def test_the_last_frame_speaks_of_waste_only_where_a_slot_is_empty(read, settings):
+    frame = read("reserve-or-allocate", **settings)["frames"][-1]
+    none_is_empty = frame["state"]["totals"]["empty_slots"] == 0
+    assert none_is_empty == (settings["block_size"] == 1)
+    assert ("No waste" in frame["title"]) == none_is_empty
+    assert ("All" in frame["caption"]) == none_is_empty
+    assert "0 of" not in frame["caption"]
+
+
 def test_the_free_list_has_the_mixed_order_3_0_1_4_5_2_and_the_lesson_says_that_it_was_set(trace):
     first, last = trace["frames"][0]["state"], trace["frames"][-1]["state"]
     given = [r["block_table"] for r in last["requests"]]
