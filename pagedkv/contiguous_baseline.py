@@ -28,6 +28,11 @@ class ContiguousBaseline:
         self._texts[name] = text
         return True
 
+    def go_on(self, name: str, text: str) -> None:
+        """Store ``text`` behind what a request has stored, in the room that it reserved."""
+        self._region.store(name, len(text))
+        self._texts[name] += text
+
     def has_reservation(self, name: str) -> bool:
         """Whether this request was taken in."""
         return name in self._texts

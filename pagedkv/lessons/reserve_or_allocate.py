@@ -248,9 +248,12 @@ def go_on(stage: Recorder, c_is_in: bool) -> None:
     if not names:
         return
     run_together(stage, names)
+    b_has_reservation = stage.baseline.has_reservation("B")
+    if b_goes_on and b_has_reservation:
+        stage.baseline.go_on("B", stage.engine.text("B")[-1])
     stage.show("executed_both" if len(names) > 1 else "executed_one")
     some_are_empty = stage.state().totals.empty_slots > 0
-    stage.show(WASTE[some_are_empty, stage.baseline.has_reservation("B")])
+    stage.show(WASTE[some_are_empty, b_has_reservation])
 
 
 LESSON = Lesson(

@@ -219,7 +219,16 @@ def test_waste_is_fewer_than_block_size_slots_a_request_and_not_none(trace):
     assert wasted == {"B": 1, "C": 2}
     assert max(wasted.values()) < trace["config"]["block_size"]
     reservation = frame["contiguous"]["reservations"][0]
-    assert reservation["reserved"] - reservation["stored"] == 14
+    assert reservation["reserved"] - reservation["stored"] == 13
+
+
+@pytest.mark.parametrize("settings", [{}, {"prompt_length": 16, "capacity": 32}], ids=str)
+def test_bs_reservation_shows_the_same_moment_as_its_blocks(read, settings):
+    """At a capacity of 32, B waits for a block and goes on in neither."""
+    for frame in read("reserve-or-allocate", **settings)["frames"]:
+        reservation = frame["contiguous"]["reservations"][0]
+        assert reservation["stored"] == request(frame, "B")["num_stored"]
+        assert reservation["tokens"] == request(frame, "B")["tokens"][: reservation["stored"]]
 
 
 @pytest.mark.parametrize(

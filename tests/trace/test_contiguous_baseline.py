@@ -22,6 +22,14 @@ def test_it_stores_the_text_of_whom_it_takes_in_and_names_whom_it_refuses():
     assert [type(event) for event in heard] == [RequestRefused]
 
 
+def test_what_goes_on_is_stored_in_the_room_that_was_reserved():
+    baseline = ContiguousBaseline(24, on_event=print)
+    baseline.reserve("B", "ROMEO:", 20)
+    baseline.go_on("B", " ")
+    reserved = (ReservationView("B", 0, 20, 7, tuple("ROMEO: ")),)
+    assert baseline.view() == ContiguousView(24, reserved, 4, ())
+
+
 def test_a_refusal_alone_is_shown_too():
     baseline = ContiguousBaseline(4, on_event=print)
     assert not baseline.reserve("B", "ROMEO:", 20)
