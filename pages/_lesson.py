@@ -5,6 +5,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from pagedkv.lessons import LESSONS
 from pagedkv.lessons.base import Lesson
+from pagedkv.terms import UnknownTermError, find_term
 from pages._panels import show_panels
 from pages._player import show_player
 from pages._runs import lesson_run
@@ -27,9 +28,13 @@ def show_lesson(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
 
 
 def show_heading(lesson: Lesson) -> None:
-    """The title, and beside it what to watch for."""
+    """The title, explained if it is a term of the course, and beside it what to watch for."""
+    try:
+        explanation = find_term(lesson.title).definition
+    except UnknownTermError:
+        explanation = None
     with st.container(key="heading", horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.title(lesson.title, anchor=False, width="content")
+        st.title(lesson.title, anchor=False, width="content", help=explanation)
         st.markdown(lesson.question, width="stretch")
 
 

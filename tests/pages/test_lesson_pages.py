@@ -32,6 +32,12 @@ def test_a_lesson_opens_with_its_words_its_settings_and_its_frames(
     assert len(data["lesson"]["frames"]) >= 2
 
 
+@pytest.mark.parametrize(("slug", "is_term"), [("copy-on-write", True), ("growth", False)])
+def test_a_title_that_is_a_term_is_explained(open_page: Open, slug: str, is_term: bool) -> None:
+    (title,) = open_page(slug).title
+    assert ("copy of it" in title.help) == is_term
+
+
 @every_lesson
 def test_a_pool_without_any_block_is_a_lesson_too(open_page: Open, lesson: Lesson) -> None:
     app = open_page(lesson.slug, block_size="32", capacity="4")
