@@ -34,13 +34,9 @@ def neighbours(state: State, name: str, block_size: int) -> list[WhatIfCell]:
     own = _request(state, name)
     other = next(request for request in state.requests if request.name != name)
     num_own = len(own.block_table)
-    cells = [
-        _placed(own, place, position, block_size)
-        for position in range(num_own * block_size)
-        for place in [split_position(position, block_size).logical_block]
-    ]
+    cells = [_placed(own, position, block_size) for position in range(num_own * block_size)]
     for offset in range(block_size):
-        cell = _placed(other, num_own, offset, block_size)
+        cell = _placed(other, offset, block_size)
         wanted_position = num_own * block_size + offset
         cells.append(_wanted(cell, (name,), wanted_position, wrong=True))
     return cells
@@ -97,12 +93,13 @@ def _real(slot: SlotView, block_id: int, offset: int) -> WhatIfCell:
     )
 
 
-def _placed(request: RequestView, block_id: int, position: int, block_size: int) -> WhatIfCell:
+def _placed(request: RequestView, position: int, block_size: int) -> WhatIfCell:
     """A request's position in a block where it does not really lie."""
     stored = position < request.num_stored
+    place = split_position(position, block_size)
     return WhatIfCell(
-        block_id=block_id,
-        offset=position % block_size,
+        block_id=None,
+        offset=place.offset,
         state="stored" if stored else "empty",
         owners=(request.name,),
         position=position,
@@ -111,6 +108,7 @@ def _placed(request: RequestView, block_id: int, position: int, block_size: int)
         wanted_position=None,
         wanted_tokens=(),
         wrong=False,
+        imagined=f"{request.name}'s L{place.logical_block}",
     )
 
 

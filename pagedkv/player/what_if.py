@@ -16,14 +16,14 @@ def what_if_data(frame: Frame, roster: Roster, reader: CaptionReader) -> Data | 
     view = frame.what_if
     if view is None:
         return None
-    groups = groupby(view.cells, key=lambda cell: cell.block_id)
+    groups = groupby(view.cells, key=lambda cell: cell.block_label)
     return {
         "r": roster.index(view.request),
         "title": view.title,
         "text": reader.runs(view.text, frame.state),
         "blocks": [
-            {"id": block, "cells": [_what_if_cell(cell, roster) for cell in cells]}
-            for block, cells in groups
+            {"label": label, "cells": [_what_if_cell(cell, roster) for cell in cells]}
+            for label, cells in groups
         ],
     }
 

@@ -1,20 +1,23 @@
 """A trace as text, a frame at a time: the lesson for those who cannot or need not see the board.
 
 The screen in words: caption, check and execution, tables, blocks with their slots, free blocks in
-the order in which they will be given, waiting requests, the sums of the ledger, and how close
-attention came to the dense reference. Of the numbers that one can point at, weights of the last
-layer's first head stand here; those of other heads, and K and V, do not.
+the order in which they will be given, waiting requests, the sums of the ledger, one look-up in
+figures, and how close attention came to the dense reference. Of the numbers that one can point at,
+the weights of the layer and head that the screen shows first stand here; those of other heads, and
+K and V, do not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pagedkv.trace.errors import worst
+from pagedkv.trace.first_look import first_look, last_queries
 from pagedkv.trace.frame import (
     AttentionView,
     Check,
     Comparison,
     ExecutionView,
     Frame,
+    LookupView,
     Trace,
     WhatIf,
     WorkedScore,
@@ -37,8 +40,9 @@ def trace_to_text(trace: Trace, title: str) -> str:
     ]
     if trace.infeasible:
         lines.append(f"Note: {trace.infeasible}")
+    layer, head = first_look(trace)
     for frame in trace.frames:
-        lines += ["", *_frame(frame, trace)]
+        lines += ["", *_frame(frame, trace), *_attention(frame.attention, layer, head)]
     return "\n".join(lines) + "\n"
 
 
@@ -62,16 +66,11 @@ def _frame(frame: Frame, trace: Trace) -> Iterator[str]:
     yield f"  free, next one first: {free or 'none'}"
     yield from _ledger(frame.state.totals, trace.settings.num_blocks)
     if frame.lookup:
-        error = worst(e for v in frame.lookup for e in (v.max_abs_error_k, v.max_abs_error_v))
-        yield (
-            f"  look-up: all {len(frame.lookup)} stored positions found; K and V differ from the "
-            f"dense copy by at most {small(error)}"
-        )
+        yield from _lookup(frame.lookup, trace.settings.block_size)
     if frame.worked_score:
         yield _worked_score(frame.worked_score)
     if frame.comparison:
         yield from _comparison(frame.comparison)
-    yield from _attention(frame.attention or ())
 
 
 def _check(check: Check) -> str:
@@ -142,15 +141,33 @@ def _contiguous(view: ContiguousView) -> Iterator[str]:
 
 def _what_if(what_if: WhatIf) -> Iterator[str]:
     yield f"  What if {what_if.title}: {what_if.text}"
-    cells = " ".join(
-        f"P{cell.block_id}.{cell.offset}{'!' if cell.wrong else ''}" for cell in what_if.cells
+    cells = ", ".join(
+        f"{cell.block_label}.{cell.offset}{'!' if cell.wrong else ''}" for cell in what_if.cells
     )
     yield f"  slots in question (! = wrong): {cells}"
 
 
+def _lookup(lookup: Sequence[LookupView], block_size: int) -> Iterator[str]:
+    """Work one out, the last stored position of the first request, and sum up all."""
+    one = [view for view in lookup if view.request == lookup[0].request][-1]
+    logical, offset, physical = one.logical_block, one.offset, one.block_id
+    yield (
+        f"  look-up of {one.request}'s position {one.position}: {one.position} ÷ {block_size} = "
+        f"{logical} remainder {offset}, so L{logical}, offset {offset}; table L{logical}→P{physical}; "
+        f"{physical} × {block_size} + {offset} = slot {one.flat_slot} of the pool"
+    )
+    error = worst(e for view in lookup for e in (view.max_abs_error_k, view.max_abs_error_v))
+    yield (
+        f"  look-up: all {len(lookup)} stored positions found; K and V differ from the "
+        f"dense copy by at most {small(error)}"
+    )
+
+
 def _worked_score(score: WorkedScore) -> str:
     return (
-        f"  one score: q·k {score.dot:.2f} × {score.scale:.4f} = {score.score:.2f}; "
+        f"  one score, {score.request}'s position {score.query_position} asks position "
+        f"{score.key_position}, layer {score.layer}, head {score.head}: "
+        f"q·k {score.dot:.2f} × {score.scale:.4f} = {score.score:.2f}; "
         f"weight: exp({score.score:.2f} - {score.max_score:.2f}) / {score.denominator:.2f} = "
         f"{score.weight:.2f}, the kernel's {score.kernel_weight:.2f}"
     )
@@ -163,12 +180,14 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
         yield f"    layer {layer.layer}: K {layer.max_abs_k:.2f}, V {layer.max_abs_v:.2f}"
 
 
-def _attention(views: tuple[AttentionView, ...]) -> Iterator[str]:
-    for name in dict.fromkeys(view.request for view in views):
-        last = [view for view in views if view.request == name][-1]
-        weights = ", ".join(f"{weight:.2f}" for weight in last.paged[0])
+def _attention(views: Sequence[AttentionView] | None, layer: int, head: int) -> Iterator[str]:
+    for view in last_queries(views):
+        if view.layer != layer:
+            continue
+        weights = ", ".join(f"{weight:.2f}" for weight in view.paged[head])
         yield (
-            f"  attention of {name}, position {last.query_position}, layer {last.layer}, head 0: "
-            f"{weights}; sum {last.paged[0].sum():.2f}, "
-            f"largest difference to dense {small(last.max_abs_error_weights)}"
+            f"  attention of {view.request}, position {view.query_position}, layer {layer}, "
+            f"head {head}: {weights}; sum {view.paged[head].sum():.2f}, largest difference to "
+            f"dense: weights {small(view.max_abs_error_weights)}, "
+            f"output {small(view.max_abs_error_output)}"
         )

@@ -149,10 +149,11 @@ class WhatIfCell:
     """A slot on the what-if strip: what lies there, and for whom it would be a mistake.
 
     ``wanted_by`` names the requests that would read or write it; ``wrong`` marks the slot where
-    the supposition fails.
+    the supposition fails. An imagined block has no id, for those are the board's: ``imagined``
+    says instead whose logical block would be there.
     """
 
-    block_id: int
+    block_id: int | None
     offset: int
     state: str
     owners: tuple[str, ...]
@@ -162,6 +163,12 @@ class WhatIfCell:
     wanted_position: int | None
     wanted_tokens: tuple[str, ...]
     wrong: bool
+    imagined: str | None = None
+
+    @property
+    def block_label(self) -> str:
+        """What to write at the block that this slot is in."""
+        return self.imagined or f"P{self.block_id}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,10 +49,19 @@ def test_if_bs_blocks_had_to_be_neighbours_c_would_hold_the_next_one(trace):
     what_if = what_if_frame(trace)["what_if"]
     wrong = [cell for cell in what_if["cells"] if cell["wrong"]]
     assert what_if["kind"] == "neighbours"
-    assert [(cell["block_id"], cell["offset"]) for cell in wrong] == [(2, o) for o in range(4)]
+    assert [(cell["imagined"], cell["offset"]) for cell in wrong] == [
+        ("C's L0", offset) for offset in range(4)
+    ]
     assert all(cell["owners"] == ["C"] for cell in wrong)
     assert all(cell["wanted_by"] == ["B"] for cell in wrong)
     assert [cell["wanted_position"] for cell in wrong] == [8, 9, 10, 11]
+
+
+def test_imagined_blocks_bear_no_ids_of_the_real_ones(trace):
+    cells = what_if_frame(trace)["what_if"]["cells"]
+    labels = list(dict.fromkeys(cell["imagined"] for cell in cells))
+    assert labels == ["B's L0", "B's L1", "C's L0"]
+    assert {cell["block_id"] for cell in cells} == {None}
 
 
 def test_b_could_not_grow_there_though_2_blocks_are_free_elsewhere(trace):

@@ -9,7 +9,7 @@ export function whatIfParts(stage, view) {
       "div",
       { class: "what-if-block" },
       el("div", { class: "part-cells" }, ...block.cells.map((cell) => whatIfCell(stage, cell))),
-      el("div", { class: "part-text", text: `P${block.id}` }),
+      el("div", { class: "part-text", text: block.label }),
     ),
   );
   return [
