@@ -1,5 +1,8 @@
 """Scattered attention: one query over blocks that lie apart, without gathering them."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from pagedkv.evidence import attention_views, work_out_score
 from pagedkv.lessons.base import EngineNote, Lesson, Words
 from pagedkv.lessons.opening import (
@@ -9,9 +12,16 @@ from pagedkv.lessons.opening import (
     explain_refusal_of_b,
 )
 from pagedkv.lessons.remedies import what_would_do
+from pagedkv.narration import join
 from pagedkv.recorder import Recorder
 from pagedkv.suppositions import straight_on, suppose
 from pagedkv.trace.errors import agree
+from pagedkv.trace.frame import WhatIfCell
+
+# What a slot read by mistake holds.
+OTHERS_KV = "C's KV"
+OTHER_POSITIONS_OF_B = "KV of other positions of B"
+NEVER_WRITTEN = "bytes that nobody wrote"
 
 FRAMES = {
     "asks": Words(
@@ -72,8 +82,7 @@ FRAMES = {
     "if_straight_on": Words(
         "the kernel read straight on from B's first block",
         "{what_if.num_wrong} of the {len(what_if.cells):slot} read would hold something else than "
-        "the position asked for: another request's KV, another position's, or bytes nobody wrote. "
-        "All of it would be in B's answer.",
+        "the position asked for: STRANGERS. All of it would be in B's answer.",
     ),
     "if_straight_on_by_luck": Words(
         "the kernel read straight on from B's first block",
@@ -141,8 +150,22 @@ def look_at_attention(stage: Recorder) -> None:
         key = "if_straight_on_past_the_end"
     else:
         key = "if_straight_on_by_luck"
-    what_if = suppose("straight-on", "B", FRAMES[key], cells)
+    words = FRAMES[key]
+    words = replace(words, caption=words.caption.replace("STRANGERS", strangers(cells)))
+    what_if = suppose("straight-on", "B", words, cells)
     stage.show("straight_on", keep_attention=True, what_if=what_if)
+
+
+def strangers(cells: Sequence[WhatIfCell]) -> str:
+    """What the wrong ones among the slots read hold, in words."""
+    wrong = [cell for cell in cells if cell.wrong]
+    stored = [cell for cell in wrong if cell.state == "stored"]
+    holds = {
+        OTHERS_KV: any("B" not in cell.owners for cell in stored),
+        OTHER_POSITIONS_OF_B: any("B" in cell.owners for cell in stored),
+        NEVER_WRITTEN: len(stored) < len(wrong),
+    }
+    return join([words for words, is_held in holds.items() if is_held])
 
 
 LESSON = Lesson(

@@ -131,5 +131,31 @@ def test_reading_9_slots_straight_on_from_p3_would_mix_in_cs_kv(trace):
     assert what_if["num_wrong"] == 4
 
 
+@pytest.mark.parametrize(
+    ("settings", "holds"),
+    [
+        ({}, {"C's KV"}),
+        ({"block_size": 1}, {"C's KV", "other positions of B"}),
+        ({"block_size": 3}, {"C's KV", "nobody wrote"}),
+        (
+            {"block_size": 2, "capacity": 12, "prompt_length": 2},
+            {"other positions of B", "nobody wrote"},
+        ),
+    ],
+    ids=str,
+)
+def test_the_words_name_what_the_slots_read_straight_on_hold(read, settings, holds):
+    what_if = what_if_frame(read("scattered-attention", **settings))["what_if"]
+    wrong = [cell for cell in what_if["cells"] if cell["wrong"]]
+    stored = [cell["owners"] for cell in wrong if cell["state"] == "stored"]
+    found = {
+        "C's KV": ["C"] in stored,
+        "other positions of B": ["B"] in stored,
+        "nobody wrote": len(stored) < len(wrong),
+    }
+    assert {words for words, is_held in found.items() if is_held} == holds
+    assert {words for words in found if words in what_if["text"]} == holds
+
+
 def test_the_lesson_says_that_the_mixed_order_was_set(trace):
     assert says_that_the_order_was_set(trace)
