@@ -7,6 +7,8 @@ import pytest
 
 from pagedkv.lessons import LESSONS
 from pagedkv.trace.as_text import trace_to_text
+from pagedkv.trace.first_look import first_look, last_queries
+from pagedkv.trace.written import small
 
 SLUGS = [lesson.slug for lesson in LESSONS]
 
@@ -87,7 +89,7 @@ def test_suppositions_and_comparisons_with_dense_are_there(trace):
         if frame.what_if:
             assert f"  What if {frame.what_if.title}: {frame.what_if.text}" in part
         if frame.attention:
-            assert "largest difference to dense" in part
+            assert "largest difference to dense: weights " in part
         if frame.lookup:
             assert f"all {len(frame.lookup)} stored positions found" in part
 
@@ -98,6 +100,38 @@ def test_a_worked_score_is_there_with_its_numbers(recorded):
     part = frames_of(trace_to_text(trace, "A lesson"))[frame.index]
     assert f"{frame.worked_score.dot:.2f}" in part
     assert f"{frame.worked_score.kernel_weight:.2f}" in part
+
+
+def test_the_weights_beside_a_worked_score_are_those_that_it_belongs_to(recorded):
+    trace = recorded("scattered-attention")
+    (frame,) = (frame for frame in trace.frames if frame.worked_score)
+    score = frame.worked_score
+    part = frames_of(trace_to_text(trace, "A lesson"))[frame.index]
+    place = f"layer {score.layer}, head {score.head}"
+    assert f"position {score.query_position} asks position {score.key_position}, {place}: " in part
+    (weights,) = re.findall(
+        rf"attention of {score.request}, position {score.query_position}, {place}: (.*); sum", part
+    )
+    assert weights.split(", ")[score.key_position] == f"{score.kernel_weight:.2f}"
+
+
+def test_attention_has_the_errors_of_its_weights_and_of_its_output(recorded):
+    trace = recorded("scattered-attention")
+    frame = trace.frames[-1]
+    layer, _ = first_look(trace)
+    view = next(view for view in last_queries(frame.attention) if view.layer == layer)
+    part = frames_of(trace_to_text(trace, "A lesson"))[frame.index]
+    weights, output = small(view.max_abs_error_weights), small(view.max_abs_error_output)
+    assert f"largest difference to dense: weights {weights}, output {output}\n" in part
+
+
+def test_one_look_up_is_worked_out(recorded):
+    trace = recorded("block-table")
+    text = trace_to_text(trace, "A lesson")
+    assert (
+        "  look-up of B's position 6: 6 ÷ 4 = 1 remainder 2, so L1, offset 2; table L1→P0; "
+        "0 × 4 + 2 = slot 2 of the pool\n"
+    ) in text
 
 
 def test_a_comparison_is_there_with_its_largest_differences(recorded):
