@@ -134,9 +134,9 @@ def test_reading_9_slots_straight_on_from_p3_would_mix_in_cs_kv(trace):
 @pytest.mark.parametrize(
     ("settings", "holds"),
     [
-        ({}, {"C's KV"}),
+        ({}, {"C's KV", "nobody wrote"}),
         ({"block_size": 1}, {"C's KV", "other positions of B"}),
-        ({"block_size": 3}, {"C's KV", "nobody wrote"}),
+        ({"block_size": 8}, {"C's KV"}),
         (
             {"block_size": 2, "capacity": 12, "prompt_length": 2},
             {"other positions of B", "nobody wrote"},
