@@ -7,6 +7,7 @@ into a link is shown to somebody else. No Streamlit here; the browser writes the
 """
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -93,9 +94,10 @@ def _written(number: float) -> str:
 
 
 def _as_number(text: str) -> float | None:
-    """The number that ``text`` writes, or None for anything that is no finite number."""
+    """The number that ``text`` writes, infinity as the largest there is; None if it is none."""
     try:
         number = float(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    largest = sys.float_info.max
+    return None if math.isnan(number) else min(max(number, -largest), largest)

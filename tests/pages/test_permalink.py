@@ -39,6 +39,9 @@ def test_every_parameter_is_read() -> None:
         ("capacity", "3", 4),
         ("capacity", "100000", 256),
         ("prompt_length", "0", 1),
+        ("block_size", "inf", 32),
+        ("block_size", "9" * 400, 32),
+        ("capacity", "-inf", 4),
         ("seed", "-1", 0),
         ("seed", "9999999999", 2**31 - 1),
     ],
@@ -53,10 +56,8 @@ def test_a_number_out_of_range_becomes_the_nearest_and_is_told(
     assert f"{nearest} is used" in notice
 
 
-@pytest.mark.parametrize("text", ["", "four", "nan", "inf", "0x4", "<b>4</b>", "4;5", "9" * 5000])
-def test_text_that_is_no_number_becomes_the_default_or_nearest_and_is_not_repeated(
-    text: str,
-) -> None:
+@pytest.mark.parametrize("text", ["", "four", "nan", "0x4", "<b>4</b>", "4;5"])
+def test_text_that_is_no_number_becomes_the_default_and_is_not_repeated(text: str) -> None:
     asked = read_query({"block_size": [text]})
     assert asked.settings == Settings()
     (notice,) = asked.notices
@@ -86,7 +87,9 @@ def test_a_step_beyond_the_end_becomes_the_last_frame() -> None:
     assert notices == ("step is 8, but the last frame here is 7, so 7 is shown.",)
 
 
-@pytest.mark.parametrize("steps", [["1e300"], ["1e300", "1e300"], ["-1e300"], ["9" * 300]])
+@pytest.mark.parametrize(
+    "steps", [["1e300"], ["1e300", "1e300"], ["-1e300"], ["9" * 5000], ["inf"]]
+)
 def test_a_notice_stays_short_however_large_the_number(steps: list[str]) -> None:
     asked = read_query({"step": steps})
     notices = (*asked.notices, *nearest_step(asked.step, num_frames=8)[1])
