@@ -154,7 +154,8 @@ def _lookup(lookup: Sequence[LookupView], block_size: int) -> Iterator[str]:
     yield (
         f"  look-up of {one.request}'s position {one.position}: {one.position} ÷ {block_size} = "
         f"{logical} remainder {offset}, so L{logical}, offset {offset}; "
-        f"table L{logical}→P{physical}; {physical} × {block_size} + {offset} = slot {one.flat_slot} of the pool"
+        f"table L{logical}→P{physical}; "
+        f"{physical} × {block_size} + {offset} = slot {one.flat_slot} of the pool"
     )
     error = worst(e for view in lookup for e in (view.max_abs_error_k, view.max_abs_error_v))
     yield (
