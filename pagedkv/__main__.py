@@ -77,6 +77,14 @@ def print_trace(options: argparse.Namespace) -> str:
     return trace_to_text(trace, lesson.title).rstrip()
 
 
+def whole_number(text: str) -> int | str:
+    """The number that ``text`` writes; other text as it is, for ``Settings`` to refuse by name."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pagedkv", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -89,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, allowed in RANGES.items():
         trace.add_argument(
             f"--{name.replace('_', '-')}",
-            type=int,
+            type=whole_number,
             default=getattr(defaults, name),
             metavar="N",
             help=f"{allowed[0]} to {allowed[-1]}, default {getattr(defaults, name)}",
