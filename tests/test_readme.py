@@ -9,11 +9,26 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_library_example_prints_what_its_comments_say() -> None:
+def library_example() -> str:
     example = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert example is not None
+    return example[1]
+
+
+def test_the_library_example_is_as_long_as_it_is_said_to_be() -> None:
+    lines = [line for line in library_example().splitlines() if line]
+    imports = [line for line in lines if re.match("import |from ", line)]
+    assert (len(imports), len(lines) - len(imports)) == (2, 10)
+    assert "Ten lines after two imports" in README
+
+
+def test_the_library_example_prints_what_its_comments_say() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", example[1]], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", library_example()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     table, location, mean = done.stdout.splitlines()
     assert table == "(3, 0, 1)"
