@@ -271,17 +271,32 @@ def test_a_supposition_counts_the_cells_that_it_marks_as_wrong(frames):
         assert all(cell["wanted_by"] for cell in wrong)
 
 
-def test_slots_read_straight_on_are_called_not_bs_only_where_they_are_not(frames):
-    for what_if, _ in suppositions(frames, "straight-on"):
-        if "would not be B's" in what_if["text"]:
-            strangers = [cell for cell in what_if["cells"] if "B" not in cell["owners"]]
-            assert what_if["num_wrong"] == len(strangers) > 0, what_if["text"]
+def test_slots_read_straight_on_are_called_wrong_where_another_position_than_bs_is_in_them(frames):
+    for what_if, frame in suppositions(frames, "straight-on"):
+        cells = [slot for b in frame["state"]["blocks"] for slot in b["slots"]]
+        start = first_slot_of_b(frame)
+        right = [
+            (cell["state"], cell["owners"], cell["position"]) == ("stored", ["B"], position)
+            for position, cell in enumerate(cells[start : start + len(what_if["cells"])])
+        ]
+        assert [not cell["wrong"] for cell in what_if["cells"]] == right
+        assert what_if["num_wrong"] == right.count(False)
+        assert ("something else" in what_if["text"]) == (what_if["num_wrong"] > 0)
 
 
 def test_no_more_slots_are_read_straight_on_than_the_pool_has(frames):
-    for what_if, _ in suppositions(frames, "straight-on"):
-        cited = [f["value"] for f in what_if["facts"] if f["path"].endswith("context_length")]
-        assert all(value == len(what_if["cells"]) for value in cited), what_if["text"]
+    for what_if, frame in suppositions(frames, "straight-on"):
+        left = frame["state"]["totals"]["capacity_slots"] - first_slot_of_b(frame)
+        (b,) = (r for r in frame["state"]["requests"] if r["name"] == "B")
+        assert len(what_if["cells"]) == min(left, b["num_stored"])
+        assert ("The pool ends" in what_if["text"]) <= (left < b["num_stored"])
+
+
+def first_slot_of_b(frame: Json) -> int:
+    (b,) = (r for r in frame["state"]["requests"] if r["name"] == "B")
+    blocks = frame["state"]["blocks"]
+    first: int = b["block_table"][0] * len(blocks[0]["slots"])
+    return first
 
 
 def test_blocks_are_called_free_elsewhere_only_where_some_are_free(frames):
