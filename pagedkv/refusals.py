@@ -25,13 +25,12 @@ class OutOfBlocks(Exception):
         self.reason: RefusalReason = "wait" if blocks_after <= total else "never fits"
 
     def __str__(self) -> str:
+        wanted = f"{self.request} needs {_count(self.needed, 'block')}"
+        free = _are_free(self.free, self.total)
         if self.reason == "wait":
-            wanted = _count(self.needed, "block")
-            free = _are_free(self.free, self.total)
-            return f"{self.request} needs {wanted}, {free}: it has to wait"
-        wanted = _count(self.blocks_after, "block")
-        in_all = " in all" if self.blocks_after > self.needed else ""
-        return f"{self.request} needs {wanted}{in_all}, the pool has {self.total}: it never fits"
+            return f"{wanted}, {free}: it has to wait"
+        in_all = f", {self.blocks_after} in all" if self.blocks_after > self.needed else ""
+        return f"{wanted}{in_all}, {free}: it never fits"
 
 
 class OutOfSlots(Exception):
