@@ -33,14 +33,13 @@ async def warm_up(app: st.App) -> AsyncIterator[None]:
 def _make_the_others() -> None:
     for lesson in LESSONS[1:]:
         run_store().get(lesson, Settings())
-    _keep_out_of_collections()
 
 
 def _keep_out_of_collections() -> None:
-    """Take what is here to stay out of the collector's sight.
+    """Take what is here to stay out of the collector's sight, once all of it is imported.
 
     Streamlit collects garbage after every run of a page; with torch in memory that would walk a
-    million objects after every click.
+    million objects after every click. Runs need it not: they are kept as text and bytes.
     """
     gc.collect()
     gc.freeze()
