@@ -264,7 +264,7 @@ def test_an_append_that_would_outgrow_the_pool_never_fits() -> None:
     manager.admit("B", 8)
     error = refusal(manager, lambda: manager.append("B"))
     assert (error.needed, error.free, error.total, error.reason) == (1, 0, 2, "never fits")
-    assert str(error) == "B needs 1 block, 3 in all, 0 of 2 are free: it never fits"
+    assert str(error) == "B needs 1 block, 3 in all, none of 2 is free: it never fits"
 
 
 def test_an_append_that_others_stand_in_the_way_of_has_to_wait() -> None:
