@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch
 from lesson_reading import (
     Json,
     last_attention,
@@ -11,6 +12,12 @@ from lesson_reading import (
     slot,
     what_if_frame,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import kernels
+from pagedkv.lessons import find_lesson
+from pagedkv.recorder import record
+from pagedkv.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +116,55 @@ def test_the_score_is_explained_as_a_question_a_key_and_a_mixture(trace):
     assert all(word in frame["caption"] for word in ("query", "key", "softmax", "V"))
 
 
-def test_no_gathered_copy_is_made(recorded):
-    first, *others = recorded("scattered-attention").frames
-    for frame in others:
-        assert frame.events == ()
-        assert frame.vector_ids == first.vector_ids
-        assert frame.state.totals == first.state.totals
+class Allocations(TorchDispatchMode):
+    """Watches what torch makes; ``largest`` is the most elements of one new tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.largest = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        given = {t.untyped_storage().data_ptr() for t in args if isinstance(t, torch.Tensor)}
+        for tensor in made if isinstance(made, tuple | list) else (made,):
+            if isinstance(tensor, torch.Tensor) and (
+                tensor.untyped_storage().data_ptr() not in given
+            ):
+                self.largest = max(self.largest, tensor.numel())
+        return made
+
+
+def largest_made_in_a_decode(monkeypatch, model, attend) -> list[float]:
+    """Per kernel call of the lesson, its largest new tensor as a share of the context's K."""
+    shares = []
+
+    def watched(query, k_cache, v_cache, tables, context_lens, **options):
+        with Allocations() as made:
+            result = attend(query, k_cache, v_cache, tables, context_lens, **options)
+        shares.append(made.largest / (int(context_lens.max()) * k_cache[0, 0].numel()))
+        return result
+
+    monkeypatch.setattr(kernels, "paged_attention", watched)
+    record(find_lesson("scattered-attention"), Settings(), model=model)
+    return shares
+
+
+def test_no_gathered_copy_is_made(monkeypatch, model):
+    """While the kernel runs, nothing is made that could hold the context's K or V."""
+    shares = largest_made_in_a_decode(monkeypatch, model, kernels.paged_attention)
+    assert len(shares) == 3 * 3  # B's positions 6, 7 and 8 in 3 layers
+    assert 0 < max(shares) < 1
+
+
+def test_a_gathered_copy_would_be_seen(monkeypatch, model):
+    right = kernels.paged_attention
+
+    def gathering(query, k_cache, v_cache, tables, context_lens, **options):
+        k, v = (cache[tables.flatten().clamp(min=0)] for cache in (k_cache, v_cache))
+        own = torch.arange(tables.numel(), dtype=torch.int32, device=tables.device)
+        return right(query, k, v, own.view_as(tables), context_lens, **options)
+
+    assert min(largest_made_in_a_decode(monkeypatch, model, gathering)) >= 1
 
 
 def test_reading_9_slots_straight_on_from_p3_would_mix_in_cs_kv(trace):
