@@ -1,8 +1,9 @@
-# make run     opens the course
-# make test    lint, types and every test, with all that they need
-# make lint    lint and types alone
-# make bench   measures what the course promises, and says on which machine
-# make train   trains the small model again
+# make run       opens the course
+# make test      lint, types and every test, with all that they need
+# make test-all  the same, with every shape of the kernel grid instead of a sample
+# make lint      lint and types alone
+# make bench     measures what the course promises, and says on which machine
+# make train     trains the small model again
 #
 # Nothing is needed beforehand but make and Python 3.11 or newer. What is installed goes into .venv;
 # stamps there remember it, so that the second call is quick.
@@ -11,13 +12,16 @@ VENV := .venv
 PYTHON_IN_VENV := $(VENV)/bin/python
 CANDIDATES := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python
 
-.PHONY: run test lint bench train
+.PHONY: run test test-all lint bench train
 
 run: $(VENV)/.app
 	$(PYTHON_IN_VENV) -m streamlit run app.py
 
 test: lint $(VENV)/.chromium
 	$(PYTHON_IN_VENV) -m pytest -n auto
+
+test-all: lint $(VENV)/.chromium
+	$(PYTHON_IN_VENV) -m pytest -n auto --whole-grid
 
 lint: $(VENV)/.dev
 	$(PYTHON_IN_VENV) -m ruff check .

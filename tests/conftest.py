@@ -21,6 +21,11 @@ torch.set_num_threads(1)
 PROJECT = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``make test-all`` asks for all shapes of the kernel grid; else a sample is enough."""
+    parser.addoption("--whole-grid", action="store_true", help="every shape of the kernel grid")
+
+
 @pytest.fixture(scope="session")
 def project() -> Path:
     """The project's folder."""
