@@ -53,8 +53,13 @@ def test_a_button_presents(open_lesson: Open) -> None:
 def test_a_presented_lesson_is_readable_from_the_last_row(open_lesson: Open, slug: str) -> None:
     lesson = open_lesson(f"/{slug}?present=1", width=1280, height=720)
     assert fills_the_window(lesson)
-    expect(lesson.by_id("caption")).to_be_in_viewport(ratio=1)
-    expect(lesson.by_id("board")).to_be_visible()
-    smallest, where = lesson.by_id("player").evaluate(SMALLEST_TYPE)
-    assert smallest >= 24, f"{where} is set in {smallest} px"
+    for index in range(lesson.num_frames):
+        lesson.expect_step(index)
+        expect(lesson.by_id("caption")).to_be_in_viewport(ratio=1)
+        expect(lesson.by_id("board")).to_be_in_viewport(ratio=1)
+        hidden = lesson.by_id("board").evaluate("board => board.scrollHeight - board.clientHeight")
+        assert hidden <= 0, f"{hidden} px of frame {index} are out of sight"
+        smallest, where = lesson.by_id("player").evaluate(SMALLEST_TYPE)
+        assert smallest >= 24, f"{where} of frame {index} is set in {smallest} px"
+        lesson.press("ArrowRight")
     assert lesson.complaints == []
