@@ -92,6 +92,5 @@ def test_every_frame_of_every_lesson_but_checks_shows_some_claim(recorded):
     ]
     assert unnamed == [
         "shared-prefix 2",  # the pool begins anew
-        "copy-on-write 9",  # each attends, which is claimed of sharing as a whole
         "freeing 1",  # where copy-on-write ended
     ]
