@@ -43,6 +43,35 @@ def test_bs_query_at_position_8_reads_9_positions_8_earlier_and_its_own(views):
         assert all(weights[8] > 0 for weights in view["paged"])
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"block_size": 1},
+        {"block_size": 5, "capacity": 25},
+        {"prompt_length": 8, "capacity": 64},
+    ],
+    ids=str,
+)
+def test_b_is_decoded_until_it_has_stored_in_one_more_block(read, settings):
+    """Its newest position is the first of a block that it did not have beside C."""
+    trace = read("scattered-attention", **settings)
+    block_size, length = trace["config"]["block_size"], trace["config"]["prompt_length"]
+    b = request(trace["frames"][0], "B")
+    beside_c = math.ceil((length + 1) / block_size)
+    assert trace["infeasible"] is None
+    assert len(b["block_table"]) == beside_c + 1
+    assert b["num_stored"] == beside_c * block_size + 1
+
+
+def test_b_stays_where_it_is_if_no_block_is_left_for_it(read):
+    trace = read("scattered-attention", capacity=16)
+    b = request(trace["frames"][0], "B")
+    assert (b["num_stored"], len(b["block_table"])) == (8, 2)
+    assert trace["frames"][0]["check"]["fits"] is False
+    assert trace["infeasible"] is not None
+
+
 def test_4_are_in_p3_4_in_p0_and_1_in_p5_in_logical_order(views):
     for view in views:
         assert view["block_ids"] == [3, 3, 3, 3, 0, 0, 0, 0, 5]
