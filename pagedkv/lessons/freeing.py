@@ -11,9 +11,10 @@ from pagedkv.settings import Settings
 FRAMES = {
     "start": Words(
         "Two answers, partly shared",
-        "R1 holds {state.requests[R1].block_table:P}, R2 holds {state.requests[R2].block_table:P}: "
+        "R1 holds {state.requests[R1].block_table:P}, its fork R2 "
+        "{state.requests[R2].block_table:P}: "
         "{state.totals.table_entries} table entries to {state.totals.blocks_in_use:block}. R1's "
-        "answer is complete. Which blocks come free?",
+        "response is complete. Which blocks come free?",
     ),
     "first_ended": Words(
         "R1 ends, and what R2 uses stays",
@@ -71,9 +72,10 @@ FRAMES = {
     "prompt_waits": PROMPT_WAITS,
     "start_refused": Words(
         "Two answers, and no block to go on with",
-        "R1 holds {state.requests[R1].block_table:P}, R2 holds {state.requests[R2].block_table:P}. "
-        "An input was refused for want of {events[RequestRefused].needed:block}. R1's answer ends "
-        "here. Which blocks come free?",
+        "R1 holds {state.requests[R1].block_table:P}, its fork R2 "
+        "{state.requests[R2].block_table:P}. "
+        "An input was refused for want of {events[RequestRefused].needed:block}. R1's response "
+        "ends here. Which blocks come free?",
     ),
     "infeasible": Words(
         "Not at these settings",

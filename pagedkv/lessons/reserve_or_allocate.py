@@ -39,7 +39,7 @@ FRAMES = {
         "One piece, reserved for the longest answer",
         "B has {contiguous.reservations[B].stored:position} stored and may become "
         "{contiguous.reservations[B].reserved} long, so that many were reserved, in one piece. Of "
-        "{contiguous.capacity_slots:position}, {contiguous.free_slots} "
+        "a capacity of {contiguous.capacity_slots:position}, {contiguous.free_slots} "
         "{contiguous.free_slots:is|are} left for anybody else.",
     ),
     "b_too_long": Words(

@@ -13,7 +13,7 @@ from pagedkv.trace.frame import Comparison
 FRAMES = {
     "copied": Words(
         "A copy for each answer",
-        "Two answers to one prompt of {config.prompt_length:position}, each with its own copy: R1 "
+        "Two responses to a prompt of {config.prompt_length:position}, each with its own copy: R1 "
         "holds {state.requests[R1].block_table:P}, R2 {state.requests[R2].block_table:P}. "
         "{state.totals.blocks_in_use:block} {state.totals.blocks_in_use:holds|hold} the same KV "
         "twice.",
@@ -37,7 +37,7 @@ FRAMES = {
     ),
     "forked": Words(
         "Two tables, one copy",
-        "R2 starts from the same stored positions: its table points to the same blocks, "
+        "R2 is a fork of R1, from its stored positions: its table points to the same blocks, "
         "{state.requests[R2].block_table:P}. P{state.blocks[0].block_id} has ref count "
         "{state.blocks[0].ref_count}. {state.totals.table_entries} table entries, "
         "{state.totals.blocks_in_use:block} in memory, and no KV was computed or copied.",

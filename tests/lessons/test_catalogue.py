@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -93,6 +94,24 @@ def test_r2_selects_the_second_most_likely_first_and_everybody_else_the_likelies
             assert event["rank"] == int(event["request"] == "R2"), frame["index"]
         pending = [r["pending_token"] for r in frame["state"]["requests"] if r["name"] in ANSWERS]
         assert None in pending or len(set(pending)) == len(pending)
+
+
+@pytest.mark.parametrize(
+    ("slug", "terms"),
+    [
+        ("reserve-or-allocate", ["capacity"]),
+        ("shared-prefix", ["response", "fork"]),
+        ("copy-on-write", ["response", "fork"]),
+        ("freeing", ["response", "fork"]),
+    ],
+)
+def test_captions_use_the_terms_that_the_lesson_is_about_so_that_their_tooltips_are_met(
+    slug, terms, read
+):
+    captions = " ".join(frame["caption"].lower() for frame in read(slug)["frames"])
+    for term in map(find_term, terms):
+        spellings = "|".join((term.name, *term.spellings))
+        assert re.search(rf"\b({spellings})\b", captions), term.name
 
 
 def test_capacity_leaves_out_weights_and_workspace():
