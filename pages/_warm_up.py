@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 from threading import Thread
+from time import sleep
 
 import streamlit as st
 import torch
@@ -13,6 +14,8 @@ from pagedkv.lessons import LESSONS
 from pagedkv.settings import Settings
 from pages._runs import run_store
 from pages._welcome import say_where
+
+SECONDS_FOR_THE_FIRST_VISITOR = 3  # whose page would otherwise share Python with the other lessons
 
 
 @asynccontextmanager
@@ -31,6 +34,7 @@ async def warm_up(app: st.App) -> AsyncIterator[None]:
 
 
 def _make_the_others() -> None:
+    sleep(SECONDS_FOR_THE_FIRST_VISITOR)
     for lesson in LESSONS[1:]:
         run_store().get(lesson, Settings())
 

@@ -46,6 +46,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     )
     monkeypatch.setattr(_warm_up, "run_store", lambda: SimpleNamespace(get=get))
     monkeypatch.setattr(_warm_up, "Thread", AtOnce)
+    monkeypatch.setattr(_warm_up, "sleep", lambda seconds: None)
     monkeypatch.setattr(_warm_up, "gc", collector)
     monkeypatch.setattr(_warm_up, "say_where", lambda: done.append("say where"))
     return done
