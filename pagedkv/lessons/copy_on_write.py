@@ -12,7 +12,8 @@ from pagedkv.suppositions import suppose, write_shared
 FRAMES = {
     "shared": Words(
         "Two answers, one copy",
-        "R2 was forked from R1: the prompt's {state.requests[R1].num_stored:position} lie in "
+        "R2 was forked from R1: the prompt's {state.requests[R1].num_stored:position} "
+        "{state.requests[R1].num_stored:lies|lie} in "
         "{state.requests[R1].block_table:P}, for both responses alike. "
         "{state.totals.table_entries} table entries point to "
         "{state.totals.blocks_in_use:block}.",

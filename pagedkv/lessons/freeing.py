@@ -49,12 +49,14 @@ FRAMES = {
     ),
     "overwritten": Words(
         "Old KV is overwritten",
-        "D's {state.requests[D].num_stored:position} were written over what lay there. Elsewhere "
+        "D's {state.requests[D].num_stored:position} {state.requests[D].num_stored:was|were} "
+        "written over what lay there. Elsewhere "
         "old bytes remain, and no query ever reads them: no table leads there.",
     ),
     "overwritten_all": Words(
         "Old KV is overwritten",
-        "D's {state.requests[D].num_stored:position} were written over what lay there. What is "
+        "D's {state.requests[D].num_stored:position} {state.requests[D].num_stored:was|were} "
+        "written over what lay there. What is "
         "left of it in D's own blocks lies past D's context, and no query ever reads it.",
     ),
     "two_savings": Words(

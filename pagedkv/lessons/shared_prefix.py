@@ -33,7 +33,8 @@ FRAMES = {
     "one_copy": Words(
         "A new pool: the prompt is processed once",
         "Now the prompt is run once, for R1, in a pool of its own. Its "
-        "{state.requests[R1].num_stored:position} lie in {state.requests[R1].block_table:P}.",
+        "{state.requests[R1].num_stored:position} "
+        "{state.requests[R1].num_stored:lies|lie} in {state.requests[R1].block_table:P}.",
     ),
     "forked": Words(
         "Two tables, one copy",

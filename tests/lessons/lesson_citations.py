@@ -55,8 +55,8 @@ def remedies(reason: str) -> list[dict[str, int]]:
 
 _COUNTED = r"positions?|blocks?|slots?|inputs?|entry|entries"
 _COUNT_AND_NOUN = re.compile(rf"\b(\d+) (?:more |empty |stored |table )*({_COUNTED})\b")
-_SINGULAR = ("is", "was", "does", "has", "holds", "needs", "serves")
-_PLURAL = ("are", "were", "do", "have", "hold", "need", "serve")
+_SINGULAR = ("is", "was", "does", "has", "holds", "needs", "serves", "lies")
+_PLURAL = ("are", "were", "do", "have", "hold", "need", "serve", "lie")
 _VERB = "|".join((*_SINGULAR, *_PLURAL))
 _COUNT_AND_VERB = re.compile(rf"(?<!of )(?<!osition )\b(\d+)(?: of \d+)?(?: \w+)? ({_VERB})\b")
 _COUNT_OF_SIZE_AND_VERB = re.compile(rf"\b(\d+) (?:{_COUNTED}) of \d+ (?:{_COUNTED}) ({_VERB})\b")

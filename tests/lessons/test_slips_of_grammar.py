@@ -3,6 +3,8 @@
 import pytest
 from lesson_citations import slips_of_grammar
 
+from pagedkv.lessons import LESSONS
+
 
 @pytest.mark.parametrize(
     "text",
@@ -15,6 +17,8 @@ from lesson_citations import slips_of_grammar
         "0 of 1 block are free",
         "2 blocks serves both",
         "1 input need 1 block",
+        "D's 1 position were written",
+        "its 1 position lie in P0",
     ],
 )
 def test_a_slip_is_seen(text):
@@ -34,6 +38,12 @@ def test_a_slip_is_seen(text):
 )
 def test_what_agrees_is_left_alone(text):
     assert slips_of_grammar(text) == []
+
+
+@pytest.mark.parametrize("slug", [lesson.slug for lesson in LESSONS])
+def test_no_slip_is_made_of_a_prompt_of_one_position(slug, read):
+    captions = [frame["caption"] for frame in read(slug, prompt_length=1)["frames"]]
+    assert [slip for caption in captions for slip in slips_of_grammar(caption)] == []
 
 
 @pytest.mark.parametrize(
