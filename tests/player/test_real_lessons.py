@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
 
 import pagedkv.player
 from pagedkv.lessons import LESSONS, find_lesson
@@ -16,6 +18,10 @@ from pagedkv.recorder import record
 from pagedkv.settings import Settings
 
 SCREEN = Path(pagedkv.player.__file__).parent / "screen"
+
+# What a frame shows beside the board, and in which states its slots are.
+PARTS = """player => [...player.querySelectorAll('.panel, .waiting, .attention-head, .slot')]
+  .filter(node => node.checkVisibility()).flatMap(node => [...node.classList])"""
 
 COURSE_TERMS = {
     "position",
@@ -92,3 +98,29 @@ def terms_of_the_screen() -> set[str]:
     """The terms that labels of the screen stand for in every lesson."""
     code = "".join(path.read_text(encoding="utf-8") for path in sorted(SCREEN.glob("*.js")))
     return set(re.findall(r'stage\.term\([^;]*?, "([^"]+)"\)', code))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_serious_violation_in_whatever_a_frame_shows(player, theme: str) -> None:
+    looked_at: set[str] = set()
+    for lesson in LESSONS:
+        data = data_of(lesson.slug)
+        page = player.mount(data, theme=theme)
+        for index in range(len(data["frames"])):
+            shown = set(page.get_by_test_id("player").evaluate(PARTS))
+            if shown - looked_at:  # axe takes longer than all else here
+                assert serious_violations(page) == [], f"{lesson.slug}, frame {index}"
+            looked_at |= shown
+            page.keyboard.press("ArrowRight")
+    assert {"what-if", "lookup", "worked", "comparison", "check", "stale"} <= looked_at
+
+
+def serious_violations(page: Page) -> list[str]:
+    """What axe-core calls serious or critical, and where."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
