@@ -18,6 +18,17 @@ def test_a_link_restores_settings_and_frame(open_lesson: Open, slug: str) -> Non
     assert lesson.complaints == []
 
 
+@pytest.mark.parametrize("slug", ["shared-prefix", "freeing"])
+def test_any_lesson_may_be_the_first_request_to_a_fresh_server(
+    open_lesson: Open, fresh_server: str, slug: str
+) -> None:
+    lesson = open_lesson(f"/{slug}?{VIEW}", at=fresh_server)
+    lesson.expect_step(2)
+    lesson.expect_setting("block_size", 3)
+    lesson.expect_query(block_size="3", capacity="40", prompt_length="8", step="2")
+    assert lesson.complaints == []
+
+
 def test_a_link_is_right_as_the_first_request_to_a_fresh_server(
     open_lesson: Open, fresh_server: str
 ) -> None:
