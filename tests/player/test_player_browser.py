@@ -920,6 +920,21 @@ def test_states_differ_by_more_than_colour(player, copy_on_write) -> None:
     assert now == "solid"
 
 
+def test_empty_and_shared_slots_are_told_by_more_than_colour(player, copy_on_write) -> None:
+    page = player.mount(copy_on_write, index=1)
+    border, background = "borderTopStyle", "backgroundImage"
+    look = "(node, name) => getComputedStyle(node)[name]"
+    empty = page.locator(".slot[data-state=empty]").first
+    assert (empty.evaluate(look, border), empty.evaluate(look, background)) == ("dashed", "none")
+    shared = page.locator(".slot[data-state=stored][data-owners='R1 R2']").first
+    assert shared.evaluate(look, border) == "solid"
+    assert "repeating-linear-gradient" in shared.evaluate(look, background)
+    own = player.mount(copy_on_write, index=3).locator(".slot[data-state=stored][data-owners=R1]")
+    assert "none" in own.first.evaluate(look, background)
+    tags = page.locator(".card", has=page.locator("[data-owners='R1 R2']")).first.locator(".tag")
+    assert tags.all_inner_texts() == ["R1·L0", "R2·L0"]
+
+
 def test_nothing_moves_by_itself(player, growth) -> None:
     page = player.mount(growth, index=1)
     page.keyboard.press("ArrowRight")
