@@ -15,6 +15,19 @@ expect.set_options(timeout=PATIENCE)
 
 EVERY_LESSON = pytest.mark.parametrize("slug", [lesson.slug for lesson in LESSONS])
 
+# The smallest type below an element, and where; what a part draws in its shadow is not seen.
+SMALLEST_TYPE = """root => {
+  const sizes = [];
+  for (const node of root.querySelectorAll('*')) {
+    const box = node.getBoundingClientRect();
+    const says = [...node.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    const style = getComputedStyle(node);
+    const shown = node.checkVisibility({visibilityProperty: true}) && box.width > 1;
+    if (says && shown) sizes.push([parseFloat(style.fontSize), node.className || node.nodeName]);
+  }
+  return sizes.sort((a, b) => a[0] - b[0])[0];
+}"""
+
 
 class LessonPage:
     """A lesson in a browser page."""

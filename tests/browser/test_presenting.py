@@ -1,19 +1,7 @@
 """Presenter mode: board, caption and player alone, in type that the last row can read."""
 
-from browser_tools import EVERY_LESSON, LessonPage, Open
+from browser_tools import EVERY_LESSON, SMALLEST_TYPE, LessonPage, Open
 from playwright.sync_api import expect
-
-SMALLEST_TYPE = """player => {
-  const sizes = [];
-  for (const node of player.querySelectorAll('*')) {
-    const box = node.getBoundingClientRect();
-    const says = [...node.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
-    const style = getComputedStyle(node);
-    const shown = node.checkVisibility({visibilityProperty: true}) && box.width > 1;
-    if (says && shown) sizes.push([parseFloat(style.fontSize), node.className || node.nodeName]);
-  }
-  return sizes.sort((a, b) => a[0] - b[0])[0];
-}"""
 
 
 def fills_the_window(lesson: LessonPage) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser_tools import EVERY_LESSON, LessonPage, Open
+from browser_tools import EVERY_LESSON, SMALLEST_TYPE, LessonPage, Open
 from playwright.sync_api import Page, expect
 
 SCREENS = [(1280, 640), (1280, 800), (1024, 768), (390, 844)]
@@ -62,6 +62,22 @@ def test_a_theme_chosen_in_the_menu_reaches_the_board_and_leaves_the_frame(
     expect(lesson.by_id("player")).to_have_attribute("data-theme", "dark")
     lesson.expect_step(2)
     assert lesson.is_marked()
+
+
+def test_nothing_around_the_player_is_set_smaller_than_14_px(open_lesson: Open) -> None:
+    lesson = open_lesson("/copy-on-write?block_size=99")
+    expect(lesson.page.get_by_role("alert")).to_be_visible()
+    lesson.page.get_by_text("Memory, frame by frame", exact=True).click()
+    expect(lesson.page.locator(".js-plotly-plot")).to_be_visible()
+    smallest, where = lesson.by_id("stApp").evaluate(SMALLEST_TYPE)
+    assert smallest >= 14, f"{where} is set in {smallest} px"
+
+
+def test_nothing_of_the_start_page_is_set_smaller_than_14_px(open_start: Open) -> None:
+    start = open_start("/")
+    start.page.get_by_text("The words of the course").click()
+    smallest, where = start.by_id("stApp").evaluate(SMALLEST_TYPE)
+    assert smallest >= 14, f"{where} is set in {smallest} px"
 
 
 def lightness(colour: str) -> float:
