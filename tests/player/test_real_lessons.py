@@ -37,8 +37,10 @@ COURSE_TERMS = {
     "empty",
     "ref count",
     "request",
+    "response",
     "execution",
     "pending token",
+    "fork",
     "copy-on-write",
     "context length",
 }
