@@ -58,7 +58,9 @@ _COUNT_AND_NOUN = re.compile(rf"\b(\d+) (?:more |empty |stored |table )*({_COUNT
 _SINGULAR = ("is", "was", "does", "has", "holds", "needs", "serves", "lies")
 _PLURAL = ("are", "were", "do", "have", "hold", "need", "serve", "lie")
 _VERB = "|".join((*_SINGULAR, *_PLURAL))
-_COUNT_AND_VERB = re.compile(rf"(?<!of )(?<!osition )\b(\d+)(?: of \d+)?(?: \w+)? ({_VERB})\b")
+_COUNT_AND_VERB = re.compile(
+    rf"(?<!of )(?<!osition )\b(\d+)(?: of \d+)?(?: (?!would)\w+)? ({_VERB})\b"
+)
 _COUNT_OF_SIZE_AND_VERB = re.compile(rf"\b(\d+) (?:{_COUNTED}) of \d+ (?:{_COUNTED}) ({_VERB})\b")
 _PART_OF_ONE = re.compile(rf"\b\d+ of 1 (?:{_COUNTED})\b")
 

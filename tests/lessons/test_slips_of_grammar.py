@@ -31,6 +31,7 @@ def test_a_slip_is_seen(text):
         "1 block of 32 slots does not hold both prompts",
         "3 blocks of 1 slot do not hold",
         "0 of 1 are free",
+        "Capacity 8 or prompt length 1 would do.",
         "1 of 4 is free and 3 of 4 are not",
         "a prompt of 6 positions needs 2 blocks; 0 are free",
         "position 6 is in P0 and P0 has 1 empty slot",
