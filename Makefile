@@ -35,10 +35,12 @@ train: $(VENV)/.app
 	$(PYTHON_IN_VENV) -m pagedkv.model.train
 
 $(VENV)/.app: requirements.txt | $(PYTHON_IN_VENV)
+	@echo "Installing requirements.txt: the first time some minutes, for about 2 GB ..."
 	$(PYTHON_IN_VENV) -m pip install --quiet -r requirements.txt
 	touch $@
 
 $(VENV)/.dev: requirements-dev.txt requirements.txt | $(PYTHON_IN_VENV)
+	@echo "Installing requirements-dev.txt: the first time some minutes, for about 2 GB ..."
 	$(PYTHON_IN_VENV) -m pip install --quiet -r requirements-dev.txt
 	touch $@ $(VENV)/.app
 
