@@ -171,6 +171,9 @@ class Recorder:
         """Run the model once over everything these requests have allocated but not stored."""
         inputs = tuple(self._input_count(name) for name in names)
         total = sum(count.num_tokens for count in inputs)
+        if not self._frames or self._since.execution is not None:
+            # Marks stand for the execution that the frame shows, not for what led to it.
+            self._since.written.clear()
         self._since.execution = ExecutionView(inputs, total, self.engine.token_budget)
         self.engine.execute(*names)
         self._since.attention += attention_views(self.engine, names)

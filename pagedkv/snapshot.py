@@ -15,7 +15,7 @@ def take_snapshot(
     waiting: Sequence[str] = (),
     written_now: Collection[int] = (),
 ) -> State:
-    """Freeze what is true now. ``written_now`` are the flat slots written since the last frame."""
+    """Freeze what is true now. ``written_now`` are the flat slots to mark as just written."""
     requests = tuple(_request(engine, name) for name in engine.requests)
     blocks = tuple(
         _block(engine, history, block_id, requests, written_now)

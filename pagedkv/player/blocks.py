@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pagedkv.events import BlockAllocated, BlockCopied, BlockFreed, RefCountChanged
+from pagedkv.player.news import news
 from pagedkv.player.roster import Roster
 from pagedkv.player.text import say
 from pagedkv.trace.frame import Frame
@@ -54,7 +55,7 @@ def _ref_changed(block: BlockView, frame: Frame) -> int | None:
     """Return the ref count before this frame if the frame changed it, else None."""
     changes = [
         event
-        for event in frame.events
+        for event in news(frame)
         if isinstance(event, RefCountChanged) and event.block_id == block.block_id
     ]
     if not changes or changes[0].before == block.ref_count:
@@ -74,7 +75,7 @@ def _note(block: BlockView, frame: Frame) -> str:
     if block.ref_count:
         return ""
     notes = []
-    if any(isinstance(e, BlockFreed) and e.block_id == block.block_id for e in frame.events):
+    if any(isinstance(e, BlockFreed) and e.block_id == block.block_id for e in news(frame)):
         notes.append(say("returned"))
     if any(slot.state == "stale" for slot in block.slots):
         notes.append(say("old_bytes"))
@@ -91,10 +92,10 @@ def _place_in_line(block: BlockView, frame: Frame) -> str:
 
 def _origin(block_id: int, frame: Frame) -> str:
     """Say where a block in use came from, if that happened in this frame."""
-    for event in frame.events:
+    for event in news(frame):
         if isinstance(event, BlockCopied) and event.destination == block_id:
             return say("copied", source=event.source)
-    if any(isinstance(e, BlockAllocated) and e.block_id == block_id for e in frame.events):
+    if any(isinstance(e, BlockAllocated) and e.block_id == block_id for e in news(frame)):
         return say("new_block")
     return ""
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pagedkv.events import RequestForked, TableChanged
+from pagedkv.player.news import news
 from pagedkv.player.roster import Roster
 from pagedkv.player.text import say
 from pagedkv.trace.frame import Frame
@@ -49,10 +50,10 @@ def _changed_entries(request: RequestView, frame: Frame) -> set[int]:
     """Find the table entries that this frame added or pointed elsewhere."""
     changed = {
         event.logical_block
-        for event in frame.events
+        for event in news(frame)
         if isinstance(event, TableChanged) and event.request == request.name
     }
-    forked = any(isinstance(e, RequestForked) and e.child == request.name for e in frame.events)
+    forked = any(isinstance(e, RequestForked) and e.child == request.name for e in news(frame))
     return set(range(len(request.block_table))) if forked else changed
 
 

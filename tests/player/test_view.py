@@ -176,8 +176,33 @@ def test_only_table_entries_of_this_frame_are_marked_as_changed(copy_on_write) -
     assert [row["changed"] for row in r2["rows"]] == [False, False]
 
 
-def test_a_forked_request_has_all_entries_marked_as_changed(copy_on_write) -> None:
-    assert all(row["changed"] for row in groups_of(copy_on_write, 0)[1]["rows"])
+def test_a_forked_request_has_all_entries_marked_as_changed() -> None:
+    data = view_of(with_a_frame_before(sample.copy_on_write()))
+    assert all(row["changed"] for row in groups_of(data, 1)[1]["rows"])
+
+
+@pytest.mark.parametrize("name", sample.ALL)
+def test_a_first_frame_shows_where_the_lesson_starts_and_nothing_as_changed(name) -> None:
+    data = view_of(sample.ALL[name]())
+    rows = [row for group in groups_of(data, 0) if group for row in group["rows"]]
+    assert rows
+    assert not any(row["changed"] for row in rows)
+    for block in blocks_of(data, 0):
+        assert (block["changed"], block["origin"]) == (False, "")
+        assert block["refText"] == f"ref {block['ref']}"
+
+
+def test_what_a_first_frame_does_not_mark_a_later_one_would() -> None:
+    data = view_of(with_a_frame_before(sample.growth()))
+    held = [block for block in blocks_of(data, 1) if block["ref"]]
+    assert held
+    assert {(block["changed"], block["origin"]) for block in held} == {(True, "new")}
+
+
+def with_a_frame_before(trace):
+    """Make the trace's first frame its second."""
+    later = [replace(frame, index=frame.index + 1) for frame in trace.frames]
+    return replace(trace, frames=(trace.frames[0], *later))
 
 
 def test_a_request_keeps_its_colour_to_the_end(copy_on_write) -> None:

@@ -101,14 +101,31 @@ def test_the_replay_objects_to_a_wrong_slot(recorded):
 
 def test_written_now_marks_what_was_written_or_copied_since_the_frame_before(recorded):
     for slug in ("growth", "copy-on-write", "freeing"):
-        for frame in recorded(slug).frames:
-            marked = {
-                4 * block.block_id + offset
-                for block in frame.state.blocks
-                for offset, slot in enumerate(block.slots)
-                if slot.written_now
-            }
-            assert marked == new_bytes(frame)
+        for frame in recorded(slug).frames[1:]:
+            assert marked(frame) == new_bytes(frame)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_a_first_frame_marks_what_its_last_execution_wrote_and_no_more(lesson, recorded):
+    """Whatever led to it is no news: its marks agree with the execution that it shows."""
+    frame = recorded(lesson.slug).frames[0]
+    tables = {request.name: request.block_table for request in frame.state.requests}
+    written = {
+        4 * tables[count.request][position // 4] + position % 4
+        for count in (frame.execution.inputs if frame.execution else ())
+        for position in range(count.first_position, count.first_position + count.num_tokens)
+    }
+    assert marked(frame) == written
+    assert len(written) == (frame.execution.num_tokens if frame.execution else 0)
+
+
+def marked(frame) -> set[int]:
+    return {
+        4 * block.block_id + offset
+        for block in frame.state.blocks
+        for offset, slot in enumerate(block.slots)
+        if slot.written_now
+    }
 
 
 def new_bytes(frame) -> set[int]:
