@@ -24,6 +24,8 @@ _mount = st.components.v2.component(
 def show_player(lesson: Lesson, settings: Settings, run: LessonRun, arrival: Arrival) -> None:
     """Draw the player. On reruns the board stays mounted and keeps its frame."""
     step, _ = nearest_step(arrival.asked_for.step, run.num_frames)
+    # A presentation would lie over what the page has to say about its address.
+    is_plain = not arrival.notices(settings, run.num_frames)
     _mount(
         key=f"player-{lesson.slug}",
         data={
@@ -31,7 +33,7 @@ def show_player(lesson: Lesson, settings: Settings, run: LessonRun, arrival: Arr
             "arrival": {
                 "number": arrival.number,
                 "index": step,
-                "present": arrival.asked_for.present,
+                "present": arrival.asked_for.present and is_plain,
             },
             "address": {"names": QUERY_NAMES, "settings": query_of(settings)},
         },

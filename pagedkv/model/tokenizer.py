@@ -17,8 +17,10 @@ _ID_OF = {character: token_id for token_id, character in enumerate(VOCABULARY)}
 def encode(text: str) -> list[int]:
     """Return the token id of each character of `text`, in order.
 
-    Raises ValueError naming every character outside the vocabulary.
+    Raises ValueError naming every character outside the vocabulary, or what is no text at all.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"text is {text!r}; it must be a string")
     unknown = sorted(set(text) - _ID_OF.keys())
     if unknown:
         named = ", ".join(repr(character) for character in unknown)

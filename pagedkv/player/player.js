@@ -187,6 +187,7 @@ class Player {
     this.present = present;
     setAttr(this.shell, "data-present", present ? "true" : null);
     enterTopLayer(this.shell, present);
+    if (present) this.shell.focus({ preventScroll: true }); // not on what is now behind it
     setAttr(this.bar.present, "aria-pressed", String(present));
     setAttr(this.bar.present, "title", this.stage.words[present ? "leave_present" : "present"]);
     this.resized();

@@ -154,7 +154,7 @@ def test_buttons_at_the_ends_say_that_they_do_nothing(player, growth) -> None:
 def test_it_does_not_play_by_itself(player, growth) -> None:
     page = player.mount(growth)
     page.clock.install()
-    page.clock.run_for(20_000)
+    page.clock.run_for(60_000)
     expect_step(page, 1)
 
 
@@ -162,7 +162,7 @@ def test_playing_stops_at_the_end_and_starts_over_from_there(player, growth) -> 
     player.page.clock.install()
     page = player.mount(growth, index=5)
     page.keyboard.press(" ")
-    page.clock.run_for(10_000)
+    page.clock.run_for(30_000)
     expect_step(page, 8)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.keyboard.press(" ")
@@ -175,11 +175,11 @@ def test_the_speed_can_be_chosen(player, growth) -> None:
     speed = page.get_by_role("button", name="Speed")
     expect(speed).to_have_text("1×")
     page.keyboard.press(" ")
-    page.clock.run_for(1600)
+    page.clock.run_for(4100)
     expect_step(page, 2)
     speed.click()
     expect(speed).to_have_text("2×")
-    page.clock.run_for(1600)
+    page.clock.run_for(4100)
     expect_step(page, 3)
 
 
@@ -974,3 +974,17 @@ def test_a_weight_that_is_no_number_is_drawn_as_such(player):
     assert "nan" in bar.inner_text()
     assert "nan" in str(bar.get_attribute("aria-label"))
     assert player.errors == []
+
+
+def test_in_the_presentation_tab_goes_round_and_keys_behind_it_do_nothing(player) -> None:
+    page = player.mount(data_of(), extra='<input id="behind" type="range" role="slider">')
+    page.evaluate("window.player.update({...%s}, {present: true})" % json.dumps(data_of()))
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        inside = "document.activeElement.closest('.pagedkv-player') !== null"
+        assert page.evaluate(inside)
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(inside)
+    page.evaluate("document.getElementById('behind').focus()")
+    page.keyboard.press("PageDown")
+    expect_step(page, 2)

@@ -10,10 +10,10 @@ const PRESSED_BY_SPACE = "button, summary, a[href], [role=button], [role=checkbo
 
 export function pressed(player, event) {
   if (event.defaultPrevented || event.isComposing) return;
-  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  if (pressedWord(player, event)) return;
-  const { shell, bar } = player;
-  if (!shell.isConnected || keyIsTaken(event.key, event.composedPath(), bar.scrubber.node)) return;
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.key === "Tab" && player.present) return void goRound(player, event);
+  if (event.shiftKey || pressedWord(player, event)) return;
+  if (!player.shell.isConnected || keyIsTaken(player, event)) return;
   const action = actionFor(player, event.key);
   if (!action) return;
   event.preventDefault();
@@ -33,13 +33,24 @@ function pressedWord(player, event) {
   return true;
 }
 
-/** Does the focused element need this key for itself? `path` is where the event came from. */
-function keyIsTaken(key, path, scrubber) {
-  const target = path.find((node) => node instanceof Element);
-  if (!target) return false;
+/** In the presentation Tab goes round the player: what has the focus behind it cannot be seen. */
+function goRound({ shell }, event) {
+  const places = [...shell.querySelectorAll("button, [tabindex='0']")].filter(
+    (node) => node.getClientRects().length > 0,
+  );
+  const at = places.indexOf(shell.getRootNode().activeElement);
+  const next = event.shiftKey ? (at < 0 ? -1 : at - 1) : at + 1;
+  event.preventDefault();
+  places.at(next % places.length)?.focus();
+}
+
+/** Does the focused element need this key for itself? Behind a presentation nothing does. */
+function keyIsTaken({ present, shell, bar }, event) {
+  const target = event.composedPath().find((node) => node instanceof Element);
+  if (!target || (present && !shell.contains(target))) return false;
   if (target.closest(TYPED)) return true;
-  if (target !== scrubber && target.closest(WITH_OWN_KEYS)) return true;
-  return key === " " && Boolean(target.closest(PRESSED_BY_SPACE));
+  if (target !== bar.scrubber.node && target.closest(WITH_OWN_KEYS)) return true;
+  return event.key === " " && Boolean(target.closest(PRESSED_BY_SPACE));
 }
 
 function actionFor(player, key) {

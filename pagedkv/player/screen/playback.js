@@ -1,7 +1,7 @@
 /** Playback: which frame is shown, moving by hand and by itself, and the place the host knows. */
 
 const SETTLE_MS = 250; // after the last move, until the host hears of it
-const FRAME_MS = 3000; // how long a frame stays at speed 1: captions are to be read
+const FRAME_MS = 8000; // how long a frame stays at speed 1: a caption of 30 words is to be read
 const SPEEDS = [0.5, 1, 2, 4];
 
 /** Tells `moved()`, `settled(index)` and, when it plays, pauses or changes speed, `changed()`. */
