@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pagedkv.events import BlockAllocated, BlockCopied, BlockFreed, RefCountChanged
+from pagedkv.player.leftovers import Leftovers
 from pagedkv.player.news import news
 from pagedkv.player.roster import Roster
 from pagedkv.player.text import say
@@ -14,12 +15,12 @@ from pagedkv.trace.written import visible
 Data = dict[str, Any]
 
 
-def blocks_data(frame: Frame, roster: Roster) -> list[Data]:
+def blocks_data(frame: Frame, roster: Roster, leftovers: Leftovers) -> list[Data]:
     """Describe every block of the pool, in pool order."""
-    return [_block(block, frame, roster) for block in frame.state.blocks]
+    return [_block(block, frame, roster, leftovers) for block in frame.state.blocks]
 
 
-def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
+def _block(block: BlockView, frame: Frame, roster: Roster, leftovers: Leftovers) -> Data:
     owners = _owners(block.block_id, frame.state.requests)
     tags = [f"{name}·L{logical}" for name, logical in owners]
     return {
@@ -34,7 +35,7 @@ def _block(block: BlockView, frame: Frame, roster: Roster) -> Data:
         "note": _note(block, frame),
         "label": _block_label(block, tags),
         "slots": [
-            _slot(slot, offset, vector, roster)
+            _slot(slot, offset, vector, roster, leftovers.in_slot(slot, vector))
             for offset, (slot, vector) in enumerate(
                 zip(block.slots, frame.vector_ids[block.block_id], strict=True)
             )
@@ -107,7 +108,9 @@ def _block_label(block: BlockView, tags: list[str]) -> str:
     return say("block_used", block=block.block_id, ref=block.ref_count, owners=owners)
 
 
-def _slot(slot: SlotView, offset: int, vector: int | None, roster: Roster) -> Data:
+def _slot(
+    slot: SlotView, offset: int, vector: int | None, roster: Roster, leftover: str | None
+) -> Data:
     data: Data = {"s": slot.state, "label": slot_label(slot, offset)}
     if slot.owners:
         data["o"] = roster.indices(slot.owners)
@@ -115,6 +118,9 @@ def _slot(slot: SlotView, offset: int, vector: int | None, roster: Roster) -> Da
         data["p"] = slot.position
     if slot.token is not None and slot.state != "empty":
         data["c"] = visible(slot.token)
+    if leftover is not None:
+        data["was"] = visible(leftover)
+        data["label"] = say("slot_leftover", slot=data["label"])
     if slot.written_now:
         data["n"] = 1
     if vector is not None:

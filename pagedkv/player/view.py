@@ -23,6 +23,7 @@ from pagedkv.player.check_and_execution import check_data, execution_data
 from pagedkv.player.comparison import comparison_data
 from pagedkv.player.contiguous_strip import contiguous_data
 from pagedkv.player.ledger import ledger_data, mark_changes
+from pagedkv.player.leftovers import Leftovers
 from pagedkv.player.legend import legend_data
 from pagedkv.player.lookups import lookup_data
 from pagedkv.player.request_groups import group_data
@@ -96,18 +97,20 @@ class _Frames:
         self.blocks, self.groups = _Interned(), _Interned()
         self._trace, self._roster = trace, roster
         self._reader = CaptionReader(roster)
+        self._leftovers = Leftovers()
         self._ledger: list[Data] | None = None
         self._lanes = lanes_of(trace, roster)
         self._ended: dict[int | None, str] = {}  # by lane
         self.frames = [self._frame(frame) for frame in trace.frames]
 
     def _frame(self, frame: Frame) -> Data:
-        roster = self._roster
+        roster, leftovers = self._roster, self._leftovers
+        leftovers.learn(frame)
         self._ledger = mark_changes(ledger_data(frame, self._trace.settings), self._ledger)
         return {
             "title": frame.title,
             "caption": self._reader.runs(frame.caption, frame.state),
-            "blocks": [self.blocks.place(block) for block in blocks_data(frame, roster)],
+            "blocks": [self.blocks.place(block) for block in blocks_data(frame, roster, leftovers)],
             "groups": self._groups(frame),
             "waiting": roster.indices(frame.state.waiting),
             "focus": _focus(frame),

@@ -105,6 +105,7 @@ SENTENCES: dict[str, str] = {
     "slot_empty": "slot {offset}: empty, for {owners} position {position}",
     "slot_stored": "slot {offset}: K and V of {owners} position {position}, {token}",
     "slot_written": "{slot}, written now",
+    "slot_leftover": "{slot}, old bytes in it",
     # requests
     "stored_of": "{stored} stored",
     "stored_of_more": "{stored} of {tokens} stored",
@@ -115,6 +116,7 @@ SENTENCES: dict[str, str] = {
     "legend_written": "written now",
     "legend_shared": "shared: one KV",
     "legend_empty": "empty (allocated)",
+    "legend_leftover": "empty, old bytes inside",
     "legend_free": "free",
     "legend_stale": "free, old bytes",
     "legend_reserved": "reserved, empty",

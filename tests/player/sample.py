@@ -399,6 +399,20 @@ def copy_on_write(settings: Settings | None = None) -> Trace:
     return script.trace("copy-on-write")
 
 
+def given_again() -> Trace:
+    """R1 ends, and D is given a block with R1's old bytes in every slot."""
+    script = Script(Toy(Settings(), free_order=()))
+    toy = script.toy
+    toy.admit("R1", TO_BE[:4])
+    toy.store("R1")
+    script.frame("R1 is stored", "R1 holds P0.")
+    toy.end("R1")
+    script.frame("R1 ends", "P0 is free, and nothing in it is erased.")
+    toy.admit("D", ROMEO[:3])
+    script.frame("D is admitted", "D holds P0; nothing of D is stored yet.")
+    return script.trace("freeing")
+
+
 def clash(toy: Toy) -> WhatIf:
     """Both responses would write different K and V into one slot of the shared block."""
     block = toy.tables["R1"][-1]

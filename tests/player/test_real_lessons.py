@@ -67,9 +67,7 @@ def test_the_legend_has_what_is_on_the_screen_and_nothing_else(slug: str) -> Non
 
 def looks(slots: list[Any], strip: Any) -> set[str]:
     """How the slots and the strip's parts look, apart from whose they are."""
-    seen = {
-        "shared" if slot["s"] == "stored" and len(slot["o"]) > 1 else slot["s"] for slot in slots
-    }
+    seen = {look(slot) for slot in slots}
     if any("n" in slot for slot in slots):
         seen.add("written")
     for piece in strip["pieces"] if strip else ():
@@ -78,6 +76,12 @@ def looks(slots: list[Any], strip: Any) -> set[str]:
         if piece["length"] > stored:
             seen.add("reserved" if "r" in piece else "free")
     return seen
+
+
+def look(slot: Any) -> str:
+    if slot["s"] == "stored" and len(slot["o"]) > 1:
+        return "shared"
+    return "leftover" if slot["s"] == "empty" and "v" in slot else str(slot["s"])
 
 
 def test_every_term_of_the_course_is_explained_in_some_lesson() -> None:

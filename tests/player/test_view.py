@@ -114,6 +114,24 @@ def test_an_empty_slot_shows_no_character(growth) -> None:
     assert all("c" not in slot for slot in empty)
 
 
+def test_an_empty_slot_shows_what_its_old_bytes_were() -> None:
+    """Neither freeing a block nor giving it again erases anything."""
+    trace = sample.given_again()
+    _, ended, given = trace.frames
+    block = given.state.requests[0].block_table[0]
+    old = [slot.token for slot in ended.state.blocks[block].slots]
+    shown = blocks_of(view_of(trace), 2)[block]["slots"]
+    assert [slot["s"] for slot in shown] == ["empty"] * 4
+    assert [slot["was"] for slot in shown] == [visible(token) for token in old]
+    assert all(slot["label"].endswith(", old bytes in it") for slot in shown)
+
+
+def test_an_empty_slot_without_old_bytes_shows_none(growth) -> None:
+    empty = [slot for block in growth["blocks"] for slot in block["slots"] if slot["s"] == "empty"]
+    assert empty
+    assert not any("was" in slot for slot in empty)
+
+
 def test_a_changed_ref_count_shows_before_and_after(copy_on_write) -> None:
     written = blocks_of(copy_on_write, 2)
     assert written[1]["refText"] == "ref 2 → 1"
@@ -233,6 +251,9 @@ def test_the_legend_lists_only_what_is_on_screen(copy_on_write) -> None:
     assert keys[0] == ["written", "shared", "empty", "free"]
     assert keys[5] == ["free", "stale"]
     assert "stale" not in keys[2]
+    given = view_of(sample.given_again())
+    keys = [{key for key, _ in frame["legend"]} for frame in given["frames"]]
+    assert ["leftover" in key for key in keys] == [False, False, True]
 
 
 @pytest.mark.parametrize("name", sample.ALL)

@@ -11,17 +11,20 @@ const LEGEND_TERMS = {
   reserved: "reservation",
 };
 
+const SAMPLES = { written: "stored now", leftover: "empty leftover" };
+const OLD_BYTES = ["stale", "leftover"];
+
 export function drawLegend(stage, legend, entries) {
   const key = JSON.stringify(entries);
   if (legend.dataset.shown === key) return;
   legend.dataset.shown = key;
   legend.replaceChildren(
     ...entries.map(([look, text]) => {
-      const kind = look === "written" ? "stored now" : look;
+      const kind = SAMPLES[look] ?? look;
       const sample = el("span", {
         class: `sample slot ${kind}`,
         "aria-hidden": "true",
-        text: look === "stale" ? "a" : "",
+        text: OLD_BYTES.includes(look) ? "a" : "",
       });
       const words =
         look in LEGEND_TERMS ? stage.term(text, LEGEND_TERMS[look]) : el("span", { text });

@@ -25,14 +25,15 @@ export function lookOf(slot) {
 export function drawSlot(stage, view, slot) {
   const owners = slot.o || [];
   const own = owners.length === 1 ? ` ${stage.own(owners[0])}` : "";
-  view.node.className = `slot ${lookOf(slot)}${own}${slot.n ? " now" : ""}`;
+  const leftover = slot.was === undefined ? "" : " leftover";
+  view.node.className = `slot ${lookOf(slot)}${leftover}${own}${slot.n ? " now" : ""}`;
   const names = stage.names(owners).join(" ");
   setAttr(view.node, "data-state", slot.s);
   setAttr(view.node, "data-owners", names);
   setAttr(view.node, "data-position", slot.p ?? "");
   setAttr(view.node, "data-token", slot.c ?? "");
   setAttr(view.node, "aria-label", slot.label);
-  setText(view.char, slot.c ?? "");
+  setText(view.char, slot.c ?? slot.was ?? "");
   setText(view.position, slot.p === undefined ? "" : String(slot.p));
   if (view.owners !== names) {
     view.owners = names;
