@@ -18,6 +18,7 @@ from pagedkv.figures.theme import (
     inks_on,
 )
 from pagedkv.figures.words import WORDS
+from pagedkv.trace.errors import DENSE_TOLERANCE
 from pagedkv.trace.written import small
 
 TEXT_UP_TO = 12  # rows and columns; more cells than that have no room for numbers
@@ -95,9 +96,12 @@ def difference_unit(largest: float) -> float:
 
 
 def reach(attention: AttentionMap) -> float:
-    """Return how far the scale of the differences goes to either side; never 0."""
+    """Return how far the scale of the differences goes to either side.
+
+    At least as far as a difference may be large, so that rounding stays pale.
+    """
     largest = attention.largest_difference
-    return largest if largest > 0 else 1.0
+    return largest if largest > DENSE_TOLERANCE else DENSE_TOLERANCE  # the latter for NaN too
 
 
 def hatching(attention: AttentionMap, look: Theme) -> go.Scatter:

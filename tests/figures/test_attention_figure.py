@@ -12,6 +12,7 @@ from pagedkv.figures.attention_cells import cell_texts, difference_unit
 from pagedkv.figures.attention_data import attention_map
 from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE
 from pagedkv.settings import Settings
+from pagedkv.trace.errors import DENSE_TOLERANCE
 
 
 def shown(text: str) -> str:
@@ -45,9 +46,21 @@ def test_weights_have_the_same_scale_from_0_to_1(part):
     assert colours.colorscale[0][1] == "#00224e"  # Cividis
 
 
-def test_the_difference_has_a_symmetric_scale_of_its_own():
-    colours = attention_figure(growing(), "B", 0, 1, "difference").layout.coloraxis
-    assert (colours.cmin, colours.cmax) == (-OFF, OFF)
+def test_the_scale_of_differences_reaches_the_tolerance_so_that_rounding_stays_pale():
+    figure = attention_figure(growing(), "B", 0, 1, "difference")
+    colours = figure.layout.coloraxis
+    assert OFF < DENSE_TOLERANCE
+    assert (colours.cmin, colours.cmax) == (-DENSE_TOLERANCE, DENSE_TOLERANCE)
+    assert list(colours.colorbar.ticktext) == ["−1e-05", "0", "1e-05"]
+    assert "color:#000" in figure.data[0].text[2][5]
+
+
+def test_a_difference_beyond_the_tolerance_has_the_whole_symmetric_scale():
+    broken = attended("B", 1, (0,))
+    broken[0].dense[0, 0] += 0.25
+    made = trace(frame(0, requests=(request("B", "RO"),), attention=broken))
+    colours = attention_figure(made, "B", 0, 0, "difference").layout.coloraxis
+    assert (colours.cmin, colours.cmax) == (-0.25, 0.25)
 
 
 def test_equal_weights_get_a_scale_and_say_that_there_is_no_difference():
