@@ -10,11 +10,12 @@ from pagedkv.terms import TERMS
 from pages._view import leave
 
 INTRODUCTION = """
-A language model keeps a key and a value of every position it has processed: the KV cache. Here you
-watch an engine give that memory out in blocks, find every position again, share it, and take it
-back. Nothing on the screen is made up. A small model fills a real paged cache, Triton kernels
-write, copy and read it, and beside every attention result stands the same result from a dense
-reference that never touched the cache.
+To choose its next token, a model looks back at all earlier ones. It keeps two lists of numbers for
+each, a key and a value, so as not to compute them again: the KV cache. Here you watch an engine
+give that memory out in blocks, find every position again, share it, and take it back. Nothing on
+the screen is made up. A small model fills a real paged cache, Triton kernels write, copy and read
+it, and beside every attention result stands the same result from a dense reference that never
+touched the cache.
 """
 
 GOOD_TO_KNOW = """

@@ -18,20 +18,26 @@ FRAMES = {
         "After one execution",
         "B has {state.requests[B].num_stored:position} stored and C "
         "{state.requests[C].num_stored}. Each request counts its own from zero on the left; on the "
-        "right are the blocks they lie in; the free list's mixed order was set. Must a request's "
-        "blocks be neighbours?",
+        "right are the blocks they lie in. We chose which blocks are free first, as if earlier "
+        "requests had used the pool. Must a request's blocks be neighbours?",
     ),
     "start_alone": Words(
         "After one execution",
         "B has {state.requests[B].num_stored:position} stored. It counts them from zero on the "
-        "left; on the right are the blocks they lie in; the free list's mixed order was set. Must "
-        "they be neighbours?",
+        "left; on the right are the blocks they lie in. We chose which blocks are free first, as "
+        "if earlier requests had used the pool. Must they be neighbours?",
     ),
     "neighbours": Words(
         "What if a request's blocks had to be neighbours?",
-        "Then growth would depend on who lives next door. As it is, B's "
-        "{len(state.requests[B].block_table):block} {len(state.requests[B].block_table):is|are} "
-        "{state.requests[B].block_table:P}, and any free block can be its next.",
+        "Then B could not grow without moving: C would hold the next block. As it is, B lies in "
+        "{state.requests[B].block_table:P}, and any free block will do: {state.totals.free_blocks} "
+        "{state.totals.free_blocks:is|are} free.",
+    ),
+    "neighbours_full": Words(
+        "What if a request's blocks had to be neighbours?",
+        "Then B could not grow without moving: C would hold the next block. As it is, B lies in "
+        "{state.requests[B].block_table:P}, and any block that comes free will do; "
+        "{state.totals.free_blocks} are free now.",
     ),
     "if_neighbours": Words(
         "B's blocks had to be neighbours",
@@ -119,8 +125,10 @@ def script(stage: Recorder) -> None:
         block_size = stage.settings.block_size
         state = stage.state()
         cells = neighbours(state, "B", block_size)
-        words = FRAMES["if_neighbours" if state.free_blocks else "if_neighbours_full"]
-        stage.show("neighbours", what_if=suppose("neighbours", "B", words, cells))
+        key, supposed = ("neighbours", "if_neighbours")
+        if not state.free_blocks:
+            key, supposed = ("neighbours_full", "if_neighbours_full")
+        stage.show(key, what_if=suppose("neighbours", "B", FRAMES[supposed], cells))
     stage.show("tables" if c_is_in else "tables_alone", look_up_requests=True)
     stage.show("divide", look_up_requests=True)
     last = look_up(stage.engine, "B")[-1:]

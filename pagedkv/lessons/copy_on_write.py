@@ -19,7 +19,7 @@ FRAMES = {
         "{state.totals.blocks_in_use:block}.",
     ),
     "selected": Words(
-        "Different outputs copy nothing",
+        "Choosing different outputs copies nothing",
         "R1 goes on with {state.requests[R1].pending_token:char}, R2 with "
         "{state.requests[R2].pending_token:char}. Both are only selected: no KV exists for them, "
         "and still {state.totals.blocks_in_use:block} {state.totals.blocks_in_use:serves|serve} "
@@ -45,7 +45,7 @@ FRAMES = {
         "free.",
     ),
     "copied": Words(
-        "Copied, and the table turned",
+        "Copied, and R1's table points to the copy",
         "P{events[BlockCopied].source} was copied to P{events[BlockCopied].destination}, "
         "{len(events[BlockCopied].positions):stored position} in every layer and head. R1's table "
         "now has L{events[TableChanged].logical_block} → P{events[TableChanged].block_id}, and "
@@ -62,8 +62,8 @@ FRAMES = {
     "check_in_place": Words(
         "Check: now R2 is the only owner",
         "R2's next input goes to the same position, and its last block, "
-        "P{state.requests[R2].block_table[-1]}, has no other owner any more: {check.needed:block} "
-        "needed. Had R2 gone first, R2 would have made the copy.",
+        "P{state.requests[R2].block_table[-1]}, has no other owner any more: no further "
+        "block is needed. Had R2 gone first, R2 would have made the copy.",
     ),
     "second_writes": Words(
         "R2 writes in place",

@@ -8,6 +8,15 @@ from pagedkv.model.prompts import PASSAGE_D, PASSAGE_SHARED, prompt
 from pagedkv.recorder import Recorder
 from pagedkv.settings import Settings
 
+# Which frame shows D's KV, by where old bytes remain: outside D's table? past its context length?
+# They are never past its context length alone: if R2 could go on, so could R1, and D lacks a block
+# of R1's.
+OLD_BYTES = {
+    (True, True): "overwritten",
+    (True, False): "overwritten_outside",
+    (False, False): "overwritten_all",
+}
+
 FRAMES = {
     "start": Words(
         "Two answers, partly shared",
@@ -44,20 +53,26 @@ FRAMES = {
     "given_again": Words(
         "D gets what came back",
         "D needs {check.needed:block} for its {check.num_inputs:input} and got "
-        "{state.requests[D].block_table:P}, the blocks freed last first. What they still contain "
-        "is not D's: its slots are allocated and empty.",
+        "{state.requests[D].block_table:P}, the most recently freed blocks "
+        "first. What they still contain is not D's: its slots are allocated and empty.",
     ),
     "overwritten": Words(
         "Old KV is overwritten",
         "D's {state.requests[D].num_stored:position} {state.requests[D].num_stored:was|were} "
-        "written over what lay there. Elsewhere "
-        "old bytes remain, and no query ever reads them: no table leads there.",
+        "written over what lay there. Outside D's table old bytes remain, and in empty slots of "
+        "its last block too, past its context length: table and length together keep them out of "
+        "every answer.",
+    ),
+    "overwritten_outside": Words(
+        "Old KV is overwritten",
+        "D's {state.requests[D].num_stored:position} {state.requests[D].num_stored:was|were} "
+        "written over what lay there. Elsewhere old bytes remain, and no query ever reads them: no "
+        "table leads there.",
     ),
     "overwritten_all": Words(
         "Old KV is overwritten",
         "D's {state.requests[D].num_stored:position} {state.requests[D].num_stored:was|were} "
-        "written over what lay there. What is "
-        "left of it in D's own blocks lies past D's context, and no query ever reads it.",
+        "written over what lay there, and nothing of it is left.",
     ),
     "two_savings": Words(
         "Two savings, and a limit",
@@ -104,13 +119,19 @@ def script(stage: Recorder) -> None:
     both_went_on = go_on_separately(stage)
     stage.show("start" if both_went_on else "start_refused")
     end_both(stage)
+    written = old_slots(stage)
     stage.check_admission("D", length)
     stage.admit("D", prompt(PASSAGE_D, length))
     stage.show("given_again")
     stage.execute("D")
     state = stage.state()
-    old_bytes_remain = any(slot.state == "stale" for block in state.blocks for slot in block.slots)
-    stage.show("overwritten" if old_bytes_remain else "overwritten_all")
+    empty = {
+        (block.block_id, offset)
+        for block in state.blocks
+        for offset, slot in enumerate(block.slots)
+        if slot.state == "empty"
+    }
+    stage.show(OLD_BYTES[bool(old_slots(stage)), bool(written & empty)])
     stage.show("two_savings" if state.free_blocks else "two_savings_none_free")
     if not both_went_on:
         stage.cannot_show("infeasible", what_would_do(stage.settings, can_show))
@@ -136,6 +157,16 @@ def end_both(stage: Recorder) -> None:
         stage.show("first_ended" if own else "first_ended_no_own")
     stage.engine.finish("R2")
     stage.show("second_ended")
+
+
+def old_slots(stage: Recorder) -> set[tuple[int, int]]:
+    """Block and offset of every slot that is free and was written before."""
+    return {
+        (block.block_id, offset)
+        for block in stage.state().blocks
+        for offset, slot in enumerate(block.slots)
+        if slot.state == "stale"
+    }
 
 
 def own_and_shared(stage: Recorder) -> tuple[bool, bool]:

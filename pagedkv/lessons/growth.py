@@ -14,24 +14,24 @@ FRAMES = {
     "start": Words(
         "B goes on, C stands still",
         "B has {state.requests[B].num_stored:position} stored in "
-        "{state.requests[B].block_table:P} (the free list's mixed order was set). Its next input "
-        "{state.requests[B].pending_token:char} was selected but not processed: no slot, no KV. C "
-        "is held at "
-        "{state.requests[C].num_stored:position} so that one thing changes at a time; a real "
-        "engine would decode it too.",
+        "{state.requests[B].block_table:P}. We chose which blocks are free first, as if earlier "
+        "requests had used the pool. B's next input {state.requests[B].pending_token:char} has no "
+        "slot and no KV yet. C is held at {state.requests[C].num_stored:position} to look at B "
+        "alone; a real engine would decode it too.",
     ),
     "start_alone": Words(
         "B goes on alone",
         "B has {state.requests[B].num_stored:position} stored in "
-        "{state.requests[B].block_table:P} (the free list's mixed order was set). Its next input "
-        "{state.requests[B].pending_token:char} was selected but not processed: no slot, no KV.",
+        "{state.requests[B].block_table:P}. We chose which blocks are free first, as if earlier "
+        "requests had used the pool. B's next input {state.requests[B].pending_token:char} has no "
+        "slot and no KV yet.",
     ),
     "check_in_place": Words(
         "Check: is there a slot?",
         "Before B's position {check.position} is written, the engine asks one thing: has B's last "
         "block, P{state.requests[B].block_table[-1]}, an empty slot? It has "
-        "{check.empty_in_last_block}. So {check.needed:block} "
-        "{check.needed:is|are} needed and the free list is left alone.",
+        "{check.empty_in_last_block}. So B needs no further block, and the free list is left "
+        "alone.",
     ),
     "in_place": Words(
         "Written in place, the table as before",
@@ -83,9 +83,9 @@ FRAMES = {
     "end": Words(
         "Block by block",
         "B now holds {state.requests[B].block_table:P}, and "
-        "{state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free. The next output, "
-        "{state.requests[B].pending_token:char}, is pending again: counts are of positions whose "
-        "input was processed.",
+        "{state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free. "
+        "{state.requests[B].pending_token:char} has been chosen but not processed, so B still "
+        "counts {state.requests[B].num_stored:position}.",
     ),
     "b_waits": B_WAITS,
     "stuck": Words(
@@ -160,7 +160,7 @@ LESSON = Lesson(
     order=3,
     figure=3,
     title="Growth",
-    question="B generates on. When does it need another block, and does anything have to move?",
+    question="B keeps generating. When does it need another block, and does anything have to move?",
     takeaway=(
         "A block is taken when the next position has no slot, and never earlier. "
         "Storage grows by blocks; nothing that is stored moves."

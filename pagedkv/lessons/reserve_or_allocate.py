@@ -37,10 +37,12 @@ WASTE = {
 FRAMES = {
     "reserved": Words(
         "One piece, reserved for the longest answer",
-        "B has {contiguous.reservations[B].stored:position} stored and may become "
-        "{contiguous.reservations[B].reserved} long, so that many were reserved, in one piece. Of "
-        "a capacity of {contiguous.capacity_slots:position}, {contiguous.free_slots} "
-        "{contiguous.free_slots:is|are} left for anybody else.",
+        "Two requests, B and C, are to share a capacity of {contiguous.capacity_slots:position}. "
+        "B's {contiguous.reservations[B].stored:token} "
+        "{contiguous.reservations[B].stored:is|are} processed: "
+        "{contiguous.reservations[B].stored:its|their} K and V are stored. As B's answer may bring "
+        "it to {contiguous.reservations[B].reserved:position}, that many were reserved, in one "
+        "piece; {contiguous.free_slots} {contiguous.free_slots:is|are} left.",
     ),
     "b_too_long": Words(
         "One piece, and it is too small",
@@ -64,8 +66,8 @@ FRAMES = {
         "The same moment, in blocks",
         "The same memory as {config.num_blocks:block} of {config.block_size:slot}. B holds "
         "{state.requests[B].block_table:P}: {state.totals.allocated_slots} allocated, "
-        "{state.totals.stored_slots} stored, {state.totals.empty_slots} empty. The free list's "
-        "mixed order was set, as earlier requests would have left it.",
+        "{state.totals.stored_slots} stored, {state.totals.empty_slots} empty. We chose which "
+        "blocks are free first, as if earlier requests had used the pool.",
     ),
     "b_waits": Words(
         "B does not fit into the blocks",
@@ -101,7 +103,7 @@ FRAMES = {
         "Check: where does B's next input go?",
         "B's last block, P{state.requests[B].block_table[-1]}, has "
         "{check.empty_in_last_block:empty slot}. B's next input fits there and "
-        "needs {check.needed:more block}.",
+        "needs no further block.",
     ),
     "check_b_new_block": Words(
         "Check: where does B's next input go?",
@@ -118,42 +120,43 @@ FRAMES = {
     "executed_both": Words(
         "One execution for both",
         "The model processed {execution.inputs[B].num_tokens} + {execution.inputs[C].num_tokens} = "
-        "{execution.num_tokens:input} at once, within the budget of {execution.token_budget} an "
-        "execution, a limit apart from memory. B now has {state.requests[B].num_stored} stored, "
-        "C {state.requests[C].num_stored}: {state.totals.stored_slots} in all.",
+        "{execution.num_tokens:input} at once. An execution may take up to "
+        "{execution.token_budget:input}; that limit has nothing to do with memory. B now has "
+        "{state.requests[B].num_stored} stored, C {state.requests[C].num_stored}: "
+        "{state.totals.stored_slots} in all.",
     ),
     "executed_one": Words(
         "One execution",
-        "The model processed {execution.num_tokens:input}, within the budget of "
-        "{execution.token_budget} an execution, a limit apart from memory. "
+        "The model processed {execution.num_tokens:input}. An execution may take up to "
+        "{execution.token_budget:input}; that limit has nothing to do with memory. "
         "{state.totals.stored_slots:position} are stored in all.",
     ),
     "waste": Words(
         "Less waste, not none",
         "{state.totals.empty_slots} of {state.totals.allocated_slots} allocated slots "
         "{state.totals.empty_slots:is|are} empty, all in last blocks: fewer than "
-        "{config.block_size} a request, however long its answer may become. In one piece, B alone "
-        "held {contiguous.reservations[B].reserved} for {contiguous.reservations[B].stored} "
+        "{config.block_size} per request, however long its answer may become. In one piece, B "
+        "alone held {contiguous.reservations[B].reserved} for {contiguous.reservations[B].stored} "
         "stored.",
     ),
     "waste_paged_only": Words(
         "Less waste, not none",
         "{state.totals.empty_slots} of {state.totals.allocated_slots} allocated slots "
         "{state.totals.empty_slots:is|are} empty, all in last blocks: fewer than "
-        "{config.block_size} a request, however long its answer may become.",
+        "{config.block_size} per request, however long its answer may become.",
     ),
     "no_waste": Words(
         "No waste at this moment",
         "All {state.totals.allocated_slots} allocated slots hold KV now: every last block is full. "
-        "What is empty in it is always fewer than {config.block_size:slot} a request, however long "
-        "its answer may become. In one piece, B alone held {contiguous.reservations[B].reserved} "
-        "for {contiguous.reservations[B].stored} stored.",
+        "What is empty in it is always fewer than {config.block_size:slot} per request, however "
+        "long its answer may become. In one piece, B alone held "
+        "{contiguous.reservations[B].reserved} for {contiguous.reservations[B].stored} stored.",
     ),
     "no_waste_paged_only": Words(
         "No waste at this moment",
         "All {state.totals.allocated_slots} allocated slots hold KV now: every last block is full. "
-        "What is empty in it is always fewer than {config.block_size:slot} a request, however long "
-        "its answer may become.",
+        "What is empty in it is always fewer than {config.block_size:slot} per request, however "
+        "long its answer may become.",
     ),
     "infeasible_b": Words(
         "Not at these settings",

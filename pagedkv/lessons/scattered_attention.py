@@ -21,7 +21,7 @@ from pagedkv.trace.frame import WhatIfCell
 # What a slot read by mistake holds.
 OTHERS_KV = "C's KV"
 OTHER_POSITIONS_OF_B = "KV of other positions of B"
-NEVER_WRITTEN = "bytes that nobody wrote"
+NEVER_WRITTEN = "bytes of slots never written"
 
 FRAMES = {
     "asks": Words(
@@ -29,7 +29,8 @@ FRAMES = {
         "B's newest input, {state.requests[B].tokens[-1]:char} at position "
         "{attention[B$].query_position}, brings its own query. It attends to "
         "{attention[B$].context_length:position}: {attention[B$].query_position} earlier and its "
-        "own. They lie in {state.requests[B].block_table:P}; the free list's mixed order was set.",
+        "own. They lie in {state.requests[B].block_table:P}. We chose which blocks are free first, "
+        "as if earlier requests had used the pool.",
     ),
     "where_and_how_many": Words(
         "The table says where, the context length how many",
@@ -81,8 +82,8 @@ FRAMES = {
     ),
     "if_straight_on": Words(
         "the kernel read straight on from B's first block",
-        "{what_if.num_wrong} of the {len(what_if.cells):slot} read would hold something else than "
-        "the position asked for: STRANGERS. All of it would be in B's answer.",
+        "{what_if.num_wrong} of the {len(what_if.cells):slot} read would hold something other "
+        "than the position asked for: STRANGERS. All of it would be in B's answer.",
     ),
     "if_straight_on_by_luck": Words(
         "the kernel read straight on from B's first block",

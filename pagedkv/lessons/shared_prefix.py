@@ -38,23 +38,25 @@ FRAMES = {
     ),
     "forked": Words(
         "Two tables, one copy",
-        "R2 is a fork of R1, from its stored positions: its table points to the same blocks, "
-        "{state.requests[R2].block_table:P}. P{state.blocks[0].block_id} has ref count "
+        "R2 is a fork of R1, from its stored positions: its table points to the same "
+        "{len(state.requests[R2].block_table):block|blocks}, {state.requests[R2].block_table:P}; "
+        "{len(state.requests[R2].block_table):it|each} now has ref count "
         "{state.blocks[0].ref_count}. {state.totals.table_entries} table entries, "
         "{state.totals.blocks_in_use:block} in memory, and no KV was computed or copied.",
     ),
     "own_queries": Words(
-        "Sharing storage, not thought",
+        "Shared storage, separate queries",
         "R1 goes on with {state.requests[R1].pending_token:char}, R2 with "
         "{state.requests[R2].pending_token:char}. Each next input will bring its own query and "
         "attend over its own context. Only what both have stored is shared.",
     ),
     "beginnings": Words(
         "The same character is not the same KV",
-        "Both prompts have {comparison.token:char} at position {comparison.position}, after "
-        "different beginnings. In layer {comparison.layers[0].layer} K and V agree, for nothing "
-        "but character and place has entered yet. From layer {comparison.layers[1].layer} on they "
-        "differ, so only a context equal from its start can be shared.",
+        "Take a prompt that begins with {comparison.prompts[1][0]:char} instead. It also "
+        "has {comparison.token:char} at position {comparison.position}. In layer "
+        "{comparison.layers[0].layer} its K and V are the same, since only character and position "
+        "have entered; from layer {comparison.layers[1].layer} on they differ, so only a context "
+        "equal from its start can be shared.",
     ),
     "no_beginning": Words(
         "Equal from the very start",

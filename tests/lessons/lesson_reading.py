@@ -3,7 +3,6 @@
 Captions and titles are free to change; events, checks and states are what a lesson shows.
 """
 
-import re
 from typing import Any
 
 Json = dict[str, Any]
@@ -82,5 +81,5 @@ def words(trace: Json) -> str:
 
 
 def says_that_the_order_was_set(trace: Json) -> bool:
-    """Whether some caption owns up that the free list's mixed order was not earned."""
-    return re.search(r"\border\b[^.]*\bset\b|\bset\b[^.]*\border\b", words(trace)) is not None
+    """Whether one caption and no other owns up that the free list's mixed order was not earned."""
+    return words(trace).count("we chose which blocks are free first") == 1

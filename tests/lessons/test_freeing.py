@@ -127,6 +127,37 @@ def test_other_old_bytes_remain_as_stale(trace):
     assert [cell["state"] for cell in cells] == ["stale", "stale", "stale", "free"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "outside", "past_its_context"),
+    [
+        ({}, True, True),
+        ({"prompt_length": 8}, True, False),
+        ({"block_size": 1}, True, False),
+        ({"capacity": 12}, True, True),
+        ({"block_size": 32, "capacity": 64}, True, True),
+        ({"capacity": 8}, False, False),
+        ({"capacity": 8, "prompt_length": 8}, False, False),
+    ],
+    ids=str,
+)
+def test_old_bytes_are_said_to_remain_where_they_do(recorded, settings, outside, past_its_context):
+    frame = next(
+        frame
+        for frame in recorded("freeing", **settings).frames
+        if frame.title == "Old KV is overwritten"
+    )
+    (d,) = frame.state.requests
+    apart = set(range(len(frame.state.blocks))) - set(d.block_table)
+    last = frame.vector_ids[d.block_table[-1]]
+    stored_in_last = d.num_stored - (len(d.block_table) - 1) * len(last)
+    assert any(any(frame.vector_ids[block_id]) for block_id in apart) == outside
+    assert any(last[stored_in_last:]) == past_its_context
+    assert ("old bytes remain" in frame.caption) == outside
+    assert ("past its context length" in frame.caption) == past_its_context
+    assert ("no table leads there" in frame.caption) == (outside and not past_its_context)
+    assert ("nothing of it is left" in frame.caption) == (not outside and not past_its_context)
+
+
 def test_two_savings_are_told_apart(trace):
     caption = trace["frames"][-1]["caption"]
     assert "reservation" in caption and "sharing" in caption

@@ -153,7 +153,7 @@ def test_bs_next_input_fits_its_second_block(trace):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "fits there and needs 0 more blocks"),
+        ({}, "fits there and needs no further block"),
         ({"prompt_length": 8}, "needs 1 more block, and 2 are free: P5 is next"),
         ({"prompt_length": 8, "capacity": 16}, "and 0 are free. B keeps what it has and waits"),
     ],
@@ -196,7 +196,7 @@ def test_one_execution_processes_1_plus_6_input_tokens(trace):
 def test_the_token_budget_is_kept_and_named_apart_from_memory(trace):
     frame = frame_with(trace, "AttentionComputed", request="C")
     assert frame["execution"]["token_budget"] == TOKEN_BUDGET  # the engine refuses more
-    assert "apart from memory" in frame["caption"]
+    assert "nothing to do with memory" in frame["caption"]
 
 
 def test_7_and_6_make_13_stored_after_the_execution(trace):

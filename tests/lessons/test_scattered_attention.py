@@ -213,12 +213,12 @@ def test_reading_9_slots_straight_on_from_p3_would_mix_in_cs_kv(trace):
 @pytest.mark.parametrize(
     ("settings", "holds"),
     [
-        ({}, {"C's KV", "nobody wrote"}),
+        ({}, {"C's KV", "slots never written"}),
         ({"block_size": 1}, {"C's KV", "other positions of B"}),
         ({"block_size": 8}, {"C's KV"}),
         (
             {"block_size": 2, "capacity": 12, "prompt_length": 2},
-            {"other positions of B", "nobody wrote"},
+            {"other positions of B", "slots never written"},
         ),
     ],
     ids=str,
@@ -230,7 +230,7 @@ def test_the_words_name_what_the_slots_read_straight_on_hold(read, settings, hol
     found = {
         "C's KV": ["C"] in stored,
         "other positions of B": ["B"] in stored,
-        "nobody wrote": len(stored) < len(wrong),
+        "slots never written": len(stored) < len(wrong),
     }
     assert {words for words, is_held in found.items() if is_held} == holds
     assert {words for words in found if words in what_if["text"]} == holds

@@ -107,7 +107,7 @@ def test_from_layer_1_on_their_k_and_v_differ(comparison):
 
 
 def test_the_lesson_says_why_layer_0_is_equal(trace):
-    assert "nothing but character and place has entered yet" in words(trace)
+    assert "only character and position have entered" in words(trace)
 
 
 def test_the_compared_prompt_never_comes_onto_the_board(trace):
