@@ -51,7 +51,7 @@ def test_the_scale_of_differences_reaches_the_tolerance_so_that_rounding_stays_p
     colours = figure.layout.coloraxis
     assert OFF < DENSE_TOLERANCE
     assert (colours.cmin, colours.cmax) == (-DENSE_TOLERANCE, DENSE_TOLERANCE)
-    assert list(colours.colorbar.ticktext) == ["−1e-05", "0", "1e-05"]
+    assert list(colours.colorbar.ticktext) == ["−1.0e-05", "0", "1.0e-05"]
     assert "color:#000" in figure.data[0].text[2][5]
 
 
