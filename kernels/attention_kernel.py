@@ -73,9 +73,7 @@ def paged_attention_kernel(
     table = block_tables + n_row.to(tl.int64) * table_stride
     k_head, v_head = kv_head * K_STRIDES[2], kv_head * V_STRIDES[2]
 
-    # A maximum that starts finite keeps exp2(score - m_i) free of inf - inf: a row that sees no
-    # position at all ends with l_i = 0, not NaN.
-    m_i = tl.full([BATCH * BLOCK_M], -1.0e30, tl.float32)
+    m_i = tl.full([BATCH * BLOCK_M], float("-inf"), tl.float32)
     l_i = tl.full([BATCH * BLOCK_M], 0.0, tl.float32)
     acc = tl.full([BATCH * BLOCK_M, BLOCK_D], 0.0, tl.float32)
 
@@ -115,10 +113,12 @@ def paged_attention_kernel(
         seen = position < context_len  # [BATCH * BLOCK_M, TILE]: within the context, and causal
         qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))
 
-        # Online softmax: what was summed under the old maximum shrinks by alpha.
+        # Online softmax: what was summed under the old maximum shrinks by alpha. A row that has
+        # seen nothing yet subtracts 0, for inf - inf is NaN.
         m_new = tl.maximum(m_i, tl.reduce(qk, 1, larger))
-        alpha = tl.exp2(m_i - m_new)
-        p = tl.exp2(qk - m_new[:, None])  # 0 where qk is -inf
+        shift = tl.where(m_new == float("-inf"), 0.0, m_new)
+        alpha = tl.exp2(m_i - shift)
+        p = tl.exp2(qk - shift[:, None])  # 0 where qk is -inf
         l_i = l_i * alpha + tl.reduce(p, 1, plus)
         m_i = m_new
 
@@ -135,7 +135,7 @@ def paged_attention_kernel(
             tl.store(weights + (row_head * weights_width)[:, None] + position, qk, mask=seen)
 
     is_empty = l_i == 0.0  # nothing seen: zeros, not 0 / 0
-    l_i = tl.where(is_empty, 1.0, l_i)
+    l_i, m_i = tl.where(is_empty, 1.0, l_i), tl.where(is_empty, 0.0, m_i)
     if SPLIT:  # a part of the answer, and how much it weighs: log2 of its sum of exponentials
         split_row = tl.program_id(1).to(tl.int64) * num_rows * NUM_HEADS + row_head
         tl.store(out + (split_row * HEAD_DIM)[:, None] + dim, acc / l_i[:, None], mask=q_mask)

@@ -5,13 +5,13 @@ kernel itself cannot refuse: a wrong block id there reads or overwrites whatever
 address. To look at ids and lengths the host waits for the device to deliver them.
 """
 
-import math
 from collections.abc import Sequence
 
 import torch
 
 CACHE_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 MAX_HEAD_DIM = 256
+LARGEST_SCALE = 1e30  # times log2(e) and a score it is still finite in fp32, for scores in reason
 
 Pairs = torch.Tensor | Sequence[tuple[int, int]]
 
@@ -25,6 +25,7 @@ def check_write_slots(
 ) -> None:
     """Refuse rows that do not have the cache's shape and slots that the pool does not have."""
     _check_caches(k_cache, v_cache, "[num_blocks, block_size, num_kv_heads, head_dim]", (4,))
+    _check_apart(k_cache, v_cache)
     num_blocks, block_size, num_kv_heads, head_dim = k_cache.shape
     _check_tensor("slot_mapping", slot_mapping, "[tokens]", (None,), torch.int64, k_cache.device)
     num_tokens = len(slot_mapping)
@@ -62,6 +63,7 @@ def check_copy_blocks(k_cache: torch.Tensor, v_cache: torch.Tensor, pairs: Pairs
         "[num_blocks, block_size, num_kv_heads, head_dim], with or without a leading layers axis",
         (4, 5),
     )
+    _check_apart(k_cache, v_cache)
     if not isinstance(pairs, torch.Tensor):
         pairs = _as_tensor(pairs, k_cache.device)
     _check_tensor("pairs", pairs, "[n, 2]", (None, 2), None, k_cache.device)
@@ -133,6 +135,15 @@ def check_paged_attention(
     return max(lengths, default=0)
 
 
+def check_scale(scale: object) -> None:
+    """Refuse a scale that is no finite number in fp32, where scores are computed in base 2."""
+    is_number = isinstance(scale, int | float) and not isinstance(scale, bool)
+    if not is_number or not -LARGEST_SCALE <= scale <= LARGEST_SCALE:  # type: ignore[operator]
+        raise ValueError(
+            f"scale is {scale!r}; it must be a finite number, at most {LARGEST_SCALE:.0e}, or None"
+        )
+
+
 def _check_query(
     query: torch.Tensor,
     k_cache: torch.Tensor,
@@ -157,8 +168,8 @@ def _check_query(
             f"query has {num_heads} heads; it must be a multiple of the cache's "
             f"{num_kv_heads} KV heads"
         )
-    if scale is not None and not math.isfinite(scale):
-        raise ValueError(f"scale is {scale}; it must be a finite number, or None")
+    if scale is not None:
+        check_scale(scale)
     return num_blocks, block_size
 
 
@@ -180,6 +191,17 @@ def _check_caches(
         )
     shape = f"{list(k_cache.shape)} like k_cache"
     _check_tensor("v_cache", v_cache, shape, k_cache.shape, k_cache.dtype, k_cache.device)
+
+
+def _check_apart(k_cache: torch.Tensor, v_cache: torch.Tensor) -> None:
+    """Refuse caches to be written in which one number lies in several places."""
+    for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
+        for axis, (size, stride) in enumerate(zip(cache.shape, cache.stride(), strict=True)):
+            if size > 1 and stride == 0:
+                raise ValueError(
+                    f"{name} has stride 0 on axis {axis} of size {size}; a write there would land "
+                    "in several slots, so every slot must have a place of its own"
+                )
 
 
 def _check_tensor(
@@ -205,11 +227,11 @@ def _check_tensor(
 
 
 def _as_tensor(pairs: Sequence[tuple[int, int]], device: torch.device) -> torch.Tensor:
-    if not pairs:
+    if isinstance(pairs, Sequence) and not pairs:
         return torch.empty((0, 2), dtype=torch.int64, device=device)
     try:
         return torch.tensor(pairs, device=device)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ValueError(f"pairs is {pairs!r}; it must be pairs of block ids") from error
 
 

@@ -4,6 +4,8 @@ It is handed K and V that were kept in order, and it shares nothing with what it
 block table, no tiles, no running maximum, no code. Slow and obvious is its whole merit.
 """
 
+import math
+
 import torch
 
 
@@ -19,8 +21,14 @@ def dense_attention(
     grouped-query attention).
 
     Returns ``(out, weights)``, float64, ``[num_heads, head_dim]`` and ``[num_heads, n]``. No
-    positions give zeros. Raises ``ValueError`` for shapes that do not fit.
+    positions give zeros. Raises ``ValueError`` for shapes that do not fit, for what is no tensor
+    and for a scale that is not finite.
     """
+    for name, x in (("query", query), ("k", k), ("v", v)):
+        if not isinstance(x, torch.Tensor):
+            raise ValueError(f"{name} is {x!r}; it must be a tensor")
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale is {scale}; it must be a finite number, or None")
     if query.dim() != 2:
         raise ValueError(f"query has shape {list(query.shape)}; it must be [num_heads, head_dim]")
     num_heads, head_dim = query.shape

@@ -35,8 +35,9 @@ def paged_attention_reduce_kernel(
         parts + (at * HEAD_DIM)[:, None] + dim, mask=mask, other=0.0
     )  # [SPLITS, BLOCK_D]
 
-    # As in the first step: a finite maximum, so that a context without positions gives zeros.
-    largest = tl.maximum(tl.reduce(part_log_sum, 0, larger), -1.0e30)
+    # As in the first step: a context without positions gives zeros, and no inf - inf.
+    largest = tl.reduce(part_log_sum, 0, larger)
+    largest = tl.where(largest == float("-inf"), 0.0, largest)
     share = tl.exp2(part_log_sum - largest)  # [SPLITS], not yet of 1
     total = tl.reduce(share, 0, plus)
     divisor = tl.where(total == 0.0, 1.0, total)

@@ -59,7 +59,7 @@ def paged_attention(
     block_size, num_kv_heads = k_cache.shape[1:3]
     group_size = num_heads // num_kv_heads
     q = query.float().view(num_rows, num_kv_heads, group_size, head_dim) * scale
-    m_i = q.new_full((num_rows, num_kv_heads, group_size, 1), -1e30)
+    m_i = q.new_full((num_rows, num_kv_heads, group_size, 1), -torch.inf)
     l_i = torch.zeros_like(m_i)
     acc = torch.zeros_like(q)  # [rows, num_kv_heads, group_size, head_dim]
     scores = []
@@ -77,12 +77,14 @@ def paged_attention(
         qk = qk.where(in_context[:, None, None, :], -torch.inf)
         scores.append(qk)
         m_new = torch.maximum(m_i, qk.amax(-1, keepdim=True))
-        alpha = torch.exp(m_i - m_new)
-        p = torch.exp(qk - m_new)
+        shift = m_new.where(m_new != -torch.inf, 0.0)  # where nothing was seen: no inf - inf
+        alpha = torch.exp(m_i - shift)
+        p = torch.exp(qk - shift)
         l_i = l_i * alpha + p.sum(-1, keepdim=True)
         acc = acc * alpha + torch.einsum("rhgt,rthd->rhgd", p, v)
         m_i = m_new
 
+    m_i = m_i.where(l_i != 0.0, 0.0)
     l_i = l_i.where(l_i != 0.0, 1.0)  # an empty context: zeros, not 0 / 0
     if weights is not None:
         p = torch.exp(torch.cat(scores, -1)[..., :longest] - m_i) / l_i

@@ -73,3 +73,14 @@ def test_no_positions_give_zeros():
 def test_shapes_that_do_not_fit_are_named(query, k, v, message):
     with pytest.raises(ValueError, match=message):
         kernels.dense_attention(torch.zeros(query), torch.zeros(k), torch.zeros(v))
+
+
+@pytest.mark.parametrize("scale", [float("inf"), float("nan")])
+def test_a_scale_is_finite(scale):
+    with pytest.raises(ValueError, match=f"scale is {scale}; it must be a finite number"):
+        kernels.dense_attention(torch.ones(1, 8), *torch.ones(2, 3, 1, 8), scale=scale)
+
+
+def test_what_is_no_tensor_is_named():
+    with pytest.raises(ValueError, match="k is None; it must be a tensor"):
+        kernels.dense_attention(torch.ones(1, 8), None, torch.ones(3, 1, 8))

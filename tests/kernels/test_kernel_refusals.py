@@ -187,6 +187,9 @@ ATTENTIONS = {
         r"block_tables\[1, 1\] is -1.*context_lens\[1\] = 6",
     ),
     "an infinite scale": ({"scale": float("inf")}, r"scale is inf.*finite"),
+    "a scale too large for fp32": ({"scale": 1e38}, r"scale is 1e\+38.*at most 1e\+30"),
+    "a scale in words": ({"scale": "a"}, r"scale is 'a'; it must be a finite number"),
+    "a scale beyond floats": ({"scale": 10**400}, r"it must be a finite number"),
     "a scale that is no number": ({"scale": float("nan")}, r"scale is nan.*finite"),
 }
 
@@ -226,3 +229,23 @@ def test_an_unknown_backend_is_named(backend):
             torch.tensor([0]),
             backend=backend,
         )
+
+
+def overlapping():
+    return torch.zeros(1, 4, 2, 32).expand(3, 4, 2, 32)
+
+
+def test_caches_to_be_written_have_a_place_for_every_slot():
+    cache, rows = torch.zeros(3, 4, 2, 32), torch.zeros(1, 2, 32)
+    slots = torch.tensor([0])
+    with pytest.raises(ValueError, match=r"k_cache has stride 0 on axis 0 of size 3"):
+        kernels.write_slots(rows, rows, overlapping(), cache, slots)
+    with pytest.raises(ValueError, match=r"v_cache has stride 0 on axis 0 of size 3"):
+        kernels.copy_blocks(cache, overlapping(), [(0, 1)])
+
+
+def test_pairs_are_pairs():
+    k_cache, v_cache = torch.zeros(2, 3, 4, 2, 32)
+    for pairs in (None, 7, "ab", [(0, 10**30)]):
+        with pytest.raises(ValueError, match="pairs"):
+            kernels.copy_blocks(k_cache, v_cache, pairs)

@@ -131,6 +131,17 @@ def test_scores_far_apart_neither_overflow_nor_vanish(backend):
     assert_equals_dense(case, out, weights, tolerance=1e-4)
 
 
+@every_backend
+def test_scores_far_below_zero_weigh_as_much_as_others(backend):
+    case = scatter([3], num_heads=1, num_kv_heads=1, head_dim=8)
+    case.query.fill_(1e16)
+    case.keys[0].fill_(-1e15)
+    case.k_cache[case.block_tables[0, 0], :3] = -1e15
+    out, weights = kernels.paged_attention(*case.arguments, return_weights=True, backend=backend)
+    assert_equals_dense(case, out, weights)
+    torch.testing.assert_close(weights[0, 0], torch.full((3,), 1 / 3))
+
+
 # Weights
 
 
