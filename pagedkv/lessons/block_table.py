@@ -54,14 +54,18 @@ FRAMES = {
     ),
     "tables": Words(
         "The table keeps order and place apart",
-        "B's order is its own: its logical blocks lie in {state.requests[B].block_table:P}, "
-        "wherever there was room. C's lie in {state.requests[C].block_table:P}. Both indices, of "
-        "blocks and of offsets, begin at zero.",
+        "B's order is its own: its logical "
+        "{len(state.requests[B].block_table):block lies|blocks lie} in "
+        "{state.requests[B].block_table:P}, wherever there was room. C's "
+        "{len(state.requests[C].block_table):lies|lie} in {state.requests[C].block_table:P}. Both "
+        "indices, of blocks and of offsets, begin at zero.",
     ),
     "tables_alone": Words(
         "The table keeps order and place apart",
-        "B's order is its own: its logical blocks lie in {state.requests[B].block_table:P}, "
-        "wherever there was room. Both indices, of blocks and of offsets, begin at zero.",
+        "B's order is its own: its logical "
+        "{len(state.requests[B].block_table):block lies|blocks lie} in "
+        "{state.requests[B].block_table:P}, wherever there was room. Both indices, of blocks and "
+        "of offsets, begin at zero.",
     ),
     "divide": Words(
         "Where is B's last position? First divide",

@@ -80,6 +80,13 @@ FRAMES = {
         "{state.requests[R2].block_table:P}. What they share was read by both, and written by "
         "neither.",
     ),
+    "attend_nothing_shared": Words(
+        "Each with its own query, over its own context",
+        "R1's query read {attention[R1$].context_length:position} in "
+        "{state.requests[R1].block_table:P}; R2's read {attention[R2$].context_length} in "
+        "{state.requests[R2].block_table:P}. The prompt fitted into the one block that was copied, "
+        "so nothing is shared any more.",
+    ),
     "check_full": Words(
         "Check: a full block is never written",
         "The prompt fills its last block, P{state.requests[R1].block_table[-1]}. The next position "
@@ -139,7 +146,8 @@ def script(stage: Recorder) -> None:
         return
     both_went_on = fill_new_blocks(stage) if last_is_full else split_last_block(stage)
     if both_went_on:
-        stage.show("attend", keep_attention=True)
+        is_shared = any(block.ref_count > 1 for block in stage.state().blocks)
+        stage.show("attend" if is_shared else "attend_nothing_shared", keep_attention=True)
     if last_is_full:
         stage.cannot_show(why_full(stage), remedy)
     elif not both_went_on:

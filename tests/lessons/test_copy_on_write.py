@@ -191,3 +191,12 @@ def test_at_block_size_1_the_reason_promises_no_copy_at_another_prompt_length(re
     """Every prompt fills its last block there."""
     reason = read("copy-on-write", block_size=1)["infeasible"]
     assert reason.endswith("Block size 4 would do.")
+
+
+@pytest.mark.parametrize(("settings", "shares"), [({}, True), ({"block_size": 8}, False)])
+def test_the_end_says_whether_anything_is_still_shared(read, settings, shares):
+    last = read("copy-on-write", **settings)["frames"][-1]
+    ref_counts = [block["ref_count"] for block in last["state"]["blocks"]]
+    assert (max(ref_counts) > 1) == shares
+    assert ("What they share" in last["caption"]) == shares
+    assert ("nothing is shared any more" in last["caption"]) != shares

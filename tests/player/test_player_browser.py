@@ -978,7 +978,7 @@ def test_a_weight_that_is_no_number_is_drawn_as_such(player):
 
 def test_in_the_presentation_tab_goes_round_and_keys_behind_it_do_nothing(player) -> None:
     page = player.mount(data_of(), extra='<input id="behind" type="range" role="slider">')
-    page.evaluate("window.player.update({...%s}, {present: true})" % json.dumps(data_of()))
+    page.evaluate("data => window.player.update(data, { present: true })", data_of())
     for _ in range(40):
         page.keyboard.press("Tab")
         inside = "document.activeElement.closest('.pagedkv-player') !== null"
