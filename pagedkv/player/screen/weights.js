@@ -3,6 +3,8 @@
 import { el } from "./dom.js";
 import { fill } from "./text.js";
 
+const SLIGHT = 0.05; // a bar as low as that can hardly be seen
+
 export function drawWeights(stage, chart, view, layer, head) {
   const paged = layer.paged[head];
   const dense = (layer.dense ?? layer.paged)[head];
@@ -17,12 +19,12 @@ export function drawWeights(stage, chart, view, layer, head) {
     const label = fill(stage.words.positions_in, { block, count });
     return el(
       "div",
-      { class: "run", style: `flex-grow:${count};max-width:${count * 90}px` },
+      { class: "run", style: `flex-grow:${count};max-width:${count * 90}px;min-width:${count * 23 - 3}px` },
       el("div", { class: "bars" }, ...members),
       stage.canPoint(el("div", { class: "bracket", text: label }), { block }),
     );
   });
-  chart.className = `chart ${stage.own(view.r)}${bars.length > 24 ? " crowded" : ""}`;
+  chart.className = `chart ${stage.own(view.r)}`;
   const axis = el(
     "div",
     { class: "axis", "aria-hidden": "true" },
@@ -46,7 +48,7 @@ function makeBar(stage, request, position, block, paged, dense, tokens) {
   const bar = el(
     "div",
     {
-      class: "weight",
+      class: `weight${rankOf(paged, position)}`,
       role: "img",
       "data-testid": `weight-${position}`,
       "data-value": value,
@@ -68,6 +70,15 @@ function makeBar(stage, request, position, block, paged, dense, tokens) {
     el("span", { class: "bar-position", text: String(position) }),
   );
   return stage.canPoint(bar, { cell: [request, Math.floor(position / size), position % size] });
+}
+
+/** What narrow bars leave unwritten: see the styles. */
+function rankOf(weights, position) {
+  const value = weights[position] ?? 1; // what is no number is always written
+  const [before, after] = [weights[position - 1] ?? 0, weights[position + 1] ?? 0];
+  const slight = value < SLIGHT ? " slight" : "";
+  const peak = value > before && value >= after ? " peak" : "";
+  return `${slight}${peak}${position % 2 ? " odd" : ""}`;
 }
 
 /** A weight to so many digits; data has null for what is no number. */
