@@ -568,7 +568,9 @@ def test_a_pointed_slot_shows_its_real_k_and_v(player, growth) -> None:
     panel = page.get_by_test_id("slot-values")
     expect(panel).to_contain_text("P3 slot 2: B position 2, M")
     vector = trace.vectors[trace.frames[1].vector_ids[3][2]]
-    expect(panel).to_contain_text(first_figures(vector[0, 0, 0]))
+    start, kv_heads = growth["heads"]["start"], growth["heads"]["kv_heads"]
+    kv_head = start["head"] // (growth["heads"]["heads"] // kv_heads)
+    expect(panel).to_contain_text(first_figures(vector[0, start["layer"], kv_head]))
     panel.get_by_role("button", name="layer 3").click()
     panel.get_by_role("button", name="KV head 1").click()
     expect(panel).to_contain_text(first_figures(vector[0, 3, 1]))
@@ -596,7 +598,9 @@ def test_slots_can_be_visited_without_a_pointer(player, growth) -> None:
 def test_bars_are_the_kernel_and_markers_the_dense_reference(player, growth) -> None:
     page = player.mount(growth, index=7)
     trace = sample.growth()
-    weights = trace.frames[7].attention[0].paged[0]
+    layer, head = (growth["heads"]["start"][what] for what in ("layer", "head"))
+    own = [view for view in trace.frames[7].attention if view.request == "B"]
+    weights = next(view for view in own if view.layer == layer).paged[head]
     for position, weight in enumerate(weights):
         bar = page.get_by_test_id(f"weight-{position}")
         assert abs(float(bar.get_attribute("data-value")) - weight) < 1e-4
@@ -615,10 +619,11 @@ def test_bars_are_the_kernel_and_markers_the_dense_reference(player, growth) -> 
 
 def test_a_wrong_weight_is_seen_apart_from_its_marker(player, growth) -> None:
     data = json.loads(json.dumps(growth))
-    layer = data["frames"][1]["attention"][0]["layers"][0]
+    start = data["heads"]["start"]
+    layer = data["frames"][1]["attention"][0]["layers"][start["layer"]]
     layer["dense"] = json.loads(json.dumps(layer["paged"]))
-    layer["dense"][0][2] = 0.9
-    layer["paged"][0][2] = 0.1
+    layer["dense"][start["head"]][2] = 0.9
+    layer["paged"][start["head"]][2] = 0.1
     page = player.mount(data, index=1)
     bar = page.get_by_test_id("weight-2")
     distance = bar.evaluate(
