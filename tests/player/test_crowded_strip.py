@@ -56,3 +56,16 @@ def test_a_roomy_strip_has_every_value_and_position(player) -> None:
     page = strip(player, 6)
     assert len(page.evaluate(SHOWN, ".value")) == 6
     assert len(page.evaluate(SHOWN, ".bar-position")) == 6
+
+
+def test_the_samples_of_the_key_stand_clear_of_their_words(player) -> None:
+    page = strip(player, 6)
+    gaps = page.evaluate(
+        """() => [...document.querySelectorAll('.key-bar, .key-line')].map((sample) => {
+          const words = document.createRange();
+          words.selectNodeContents(sample.nextSibling);
+          return words.getBoundingClientRect().left - sample.getBoundingClientRect().right;
+        })"""
+    )
+    assert len(gaps) == 2
+    assert min(gaps) >= 5

@@ -113,9 +113,18 @@ function attentionKey(stage, view) {
   return el(
     "p",
     { class: "key" },
-    el("i", { class: `key-bar ${stage.own(view.r)}`, "aria-hidden": "true" }),
-    `${words.kernel} `,
-    el("i", { class: "key-line", "aria-hidden": "true" }),
-    stage.term(words.dense, "dense reference"),
+    el(
+      "span",
+      { class: "key-part" },
+      el("i", { class: `key-bar ${stage.own(view.r)}`, "aria-hidden": "true" }),
+      words.kernel,
+    ),
+    " ",
+    el(
+      "span",
+      { class: "key-part" },
+      el("i", { class: "key-line", "aria-hidden": "true" }),
+      stage.term(words.dense, "dense reference"),
+    ),
   );
 }

@@ -113,6 +113,7 @@ function drawGroup(stage, group, place) {
     pending === null ? null : `pending-${stage.name(group.request)}`,
   );
   setText(group.pending.char, pending ?? "");
+  group.pending.char.classList.toggle("low", pending === "␣");
 }
 
 function drawRow(stage, request, logical, row, view) {
