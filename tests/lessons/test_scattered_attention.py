@@ -221,7 +221,7 @@ def test_reading_9_slots_straight_on_from_p3_would_mix_in_cs_kv(trace):
             {"other positions of B", "slots never written"},
         ),
     ],
-    ids=str,
+    ids=lambda value: ", ".join(sorted(map(str, value))),
 )
 def test_the_words_name_what_the_slots_read_straight_on_hold(read, settings, holds):
     what_if = what_if_frame(read("scattered-attention", **settings))["what_if"]
