@@ -34,7 +34,7 @@ def show_start(pages: dict[str, StreamlitPage]) -> None:
     st.markdown(INTRODUCTION)
     first = LESSONS[0]
     begin = f"Begin with lesson 1: {first.title}"
-    if st.button(begin, type="primary", icon=":material/play_arrow:"):
+    if st.button(begin, icon=":material/play_arrow:"):
         st.switch_page(pages[first.slug])
     show_lessons(pages)
     st.subheader("Good to know", anchor=False)

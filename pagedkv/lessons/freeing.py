@@ -59,9 +59,8 @@ FRAMES = {
     "overwritten": Words(
         "Old KV is overwritten",
         "D's {state.requests[D].num_stored:position} {state.requests[D].num_stored:was|were} "
-        "written over what lay there. Outside D's table old bytes remain, and in empty slots of "
-        "its last block too, past its context length: table and length together keep them out of "
-        "every answer.",
+        "written over what lay there. Outside D's table old bytes remain and, past its context "
+        "length, in its last block: nothing reads them.",
     ),
     "overwritten_outside": Words(
         "Old KV is overwritten",

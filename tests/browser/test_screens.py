@@ -124,7 +124,7 @@ def test_a_picture_of_the_whole_lesson_is_drawn_and_stays_while_stepping(
     lesson = open_lesson("/growth", scheme=scheme)
     lesson.mark()
     lesson.page.get_by_text(picture, exact=True).click()
-    drawn = lesson.page.locator(".js-plotly-plot")
+    drawn = lesson.page.locator(".js-plotly-plot").first
     expect(drawn).to_be_visible()
     drawn.evaluate("plot => { plot.dataset.mark = 'here' }")
     assert serious_violations(lesson.page) == []

@@ -244,7 +244,7 @@ def test_an_unknown_name_is_refused_with_those_that_are_known(engine, ask):
     [
         ("", "num_tokens must be a whole number of at least 1, got 0"),
         ("Roméo", "outside the vocabulary: 'é'"),
-        ("a" * 25, "needs 7 blocks, the pool has 6"),
+        ("a" * 25, "needs 7 blocks, 6 of 6 are free: it never fits"),
     ],
 )
 def test_a_prompt_that_cannot_be_served_is_refused_and_leaves_no_trace(engine, prompt, message):

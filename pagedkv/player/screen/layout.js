@@ -7,7 +7,7 @@ const STACK_WIDTH = 640; // from here on logical and physical stand side by side
 const CELL_LEAST = 46; // px for a character, its position and the gap
 const CELL_LEAST_PRESENT = 66;
 const WHAT_IF_HEIGHT = 112; // px of a what-if in the presentation
-const LEGEND_HEIGHT = 52;
+const LEGEND_HEIGHT = 84; // two lines, where many states are on screen
 const BESIDE_CELLS = 112; // px of a logical row that its label and its table entry take
 
 /** Decide by the room at hand and return the layout; everything else about it is CSS. */
