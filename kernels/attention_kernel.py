@@ -20,6 +20,7 @@ A long context can be split among programs (``SPLIT``); ``reduce_kernel`` then j
 large everything is, and why, stands in ``attention_launch``.
 """
 
+import torch
 import triton
 import triton.language as tl
 
@@ -27,6 +28,8 @@ import triton.language as tl
 # tl.sum; compiled it is the same.
 from triton.language.standard import _elementwise_max as larger
 from triton.language.standard import _sum_combine as plus
+
+LEAST = tl.constexpr(torch.finfo(torch.float32).min)
 
 
 @triton.jit
@@ -54,7 +57,7 @@ def paged_attention_kernel(
     row = m_group // NUM_KV_HEADS * QUERIES + m // GROUP_SIZE
     head = m_group % NUM_KV_HEADS * GROUP_SIZE + m % GROUP_SIZE
     in_use = (row < num_rows) & (m < QUERIES * GROUP_SIZE)
-    context_len = tl.load(context_lens + row, mask=in_use, other=0)[:, None]  # [BATCH * BLOCK_M, 1]
+    context_len = tl.load(context_lens + row, mask=in_use, other=0)  # [BATCH * BLOCK_M]
 
     dim = tl.arange(0, BLOCK_D).to(INDEX)
     in_dim = dim < HEAD_DIM
@@ -63,36 +66,40 @@ def paged_attention_kernel(
     q_mask = in_use[:, None] & in_dim
     q = tl.load(query + q_at, mask=q_mask, other=0.0).to(DOT)  # [BATCH * BLOCK_M, BLOCK_D]
 
-    # The keys: for each group TILE positions at a time of its rows' table. Contexts do not shrink
-    # from row to row of a group, so its last row sees all that any of them sees.
+    # The keys: for each group TILE positions at a time, as far as its longest row sees.
     n = tl.arange(0, BATCH * TILE).to(INDEX)
-    n_group = first_group + n // TILE
+    n_group, n = first_group + n // TILE, n % TILE
     n_row, kv_head = n_group // NUM_KV_HEADS * QUERIES, n_group % NUM_KV_HEADS
-    last_row = tl.minimum(n_row + (QUERIES - 1), num_rows - 1)
-    group_len = tl.load(context_lens + last_row, mask=n_row < num_rows, other=0)  # [BATCH * TILE]
     table = block_tables + n_row.to(tl.int64) * table_stride
-    k_head, v_head = kv_head * K_STRIDES[2], kv_head * V_STRIDES[2]
+    group_len = tl.reduce(tl.reshape(context_len, (BATCH, BLOCK_M)), 1, larger)
+    end = tl.reduce(group_len, 0, larger)
+    group_len = tl.reshape(tl.broadcast_to(group_len[:, None], (BATCH, TILE)), (BATCH * TILE,))
+    tile = tl.arange(0, TILE).to(INDEX)
+    context_len = context_len[:, None]
 
-    m_i = tl.full([BATCH * BLOCK_M], float("-inf"), tl.float32)
+    # The maximum starts at the least number there is and not at -inf, for inf - inf is NaN.
+    m_i = tl.full([BATCH * BLOCK_M], LEAST, tl.float32)
     l_i = tl.full([BATCH * BLOCK_M], 0.0, tl.float32)
     acc = tl.full([BATCH * BLOCK_M, BLOCK_D], 0.0, tl.float32)
 
-    begin, end = 0, tl.reduce(group_len, 0, larger)
+    begin = 0
     if SPLIT:
         begin = tl.program_id(1) * split_len
         end = tl.minimum(end, begin + split_len)
+    if WEIGHTS:
+        weights_row = weights + (row_head * weights_width)[:, None]
     for start in range(begin, end, TILE):
         # The context length says how many positions count, the table where they are.
-        n_position = start + n % TILE
+        n_position = start + n
         stored = n_position < group_len
-        block = tl.load(table + n_position // BLOCK_SIZE, mask=stored, other=0)
+        block = tl.load(table + n_position // BLOCK_SIZE, mask=stored)
         block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB
         offset = n_position % BLOCK_SIZE
-        k_at = block * K_STRIDES[0] + (offset * K_STRIDES[1] + k_head)
+        k_at = block * K_STRIDES[0] + (offset * K_STRIDES[1] + kv_head * K_STRIDES[2])
         k_at = k_at[:, None] + dim * K_STRIDES[3]  # [BATCH * TILE, BLOCK_D]
         v_at = k_at
         if V_STRIDES != K_STRIDES:
-            v_at = block * V_STRIDES[0] + (offset * V_STRIDES[1] + v_head)
+            v_at = block * V_STRIDES[0] + (offset * V_STRIDES[1] + kv_head * V_STRIDES[2])
             v_at = v_at[:, None] + dim * V_STRIDES[3]
 
         # Slots past the longest context are never loaded, neither K nor V: they may hold NaN, and a
@@ -109,16 +116,14 @@ def paged_attention_kernel(
             k_t = tl.trans(tl.reshape(k, (BATCH, TILE, BLOCK_D)), 0, 2, 1)
             qk = tl.dot(tl.reshape(q, (BATCH, BLOCK_M, BLOCK_D)), k_t, input_precision="ieee")
             qk = tl.reshape(qk, (BATCH * BLOCK_M, TILE))
-        position = start + tl.arange(0, TILE)
+        position = start + tile
         seen = position < context_len  # [BATCH * BLOCK_M, TILE]: within the context, and causal
         qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))
 
-        # Online softmax: what was summed under the old maximum shrinks by alpha. A row that has
-        # seen nothing yet subtracts 0, for inf - inf is NaN.
+        # Online softmax: what was summed under the old maximum shrinks by alpha.
         m_new = tl.maximum(m_i, tl.reduce(qk, 1, larger))
-        shift = tl.where(m_new == float("-inf"), 0.0, m_new)
-        alpha = tl.exp2(m_i - shift)
-        p = tl.exp2(qk - shift[:, None])  # 0 where qk is -inf
+        alpha = tl.exp2(m_i - m_new)
+        p = tl.exp2(qk - m_new[:, None])  # 0 where qk is -inf
         l_i = l_i * alpha + tl.reduce(p, 1, plus)
         m_i = m_new
 
@@ -132,23 +137,22 @@ def paged_attention_kernel(
         acc = acc * alpha[:, None] + pv
 
         if WEIGHTS:  # raw scores for now: the final maximum and denominator are not known yet
-            tl.store(weights + (row_head * weights_width)[:, None] + position, qk, mask=seen)
+            tl.store(weights_row + position, qk, mask=seen)
 
-    is_empty = l_i == 0.0  # nothing seen: zeros, not 0 / 0
-    l_i, m_i = tl.where(is_empty, 1.0, l_i), tl.where(is_empty, 0.0, m_i)
+    # The largest score counted 1, so less than 1 means that nothing was seen: zeros, not 0 / 0.
+    l_i = tl.maximum(l_i, 1.0)
     if SPLIT:  # a part of the answer, and how much it weighs: log2 of its sum of exponentials
         split_row = tl.program_id(1).to(tl.int64) * num_rows * NUM_HEADS + row_head
         tl.store(out + (split_row * HEAD_DIM)[:, None] + dim, acc / l_i[:, None], mask=q_mask)
-        log_sum = tl.where(is_empty, float("-inf"), m_i + tl.log2(l_i))
-        tl.store(log_sums + split_row, log_sum, mask=in_use)
+        tl.store(log_sums + split_row, m_i + tl.log2(l_i), mask=in_use)
     else:
         tl.store(out + q_at, acc / l_i[:, None], mask=q_mask)
 
     if WEIGHTS and not SPLIT:  # now they are: a score becomes its weight
         tl.debug_barrier()  # scores stored by other threads of the program must be visible
         for start in range(begin, end, TILE):
-            position = start + tl.arange(0, TILE)
+            position = start + tile
             seen = position < context_len
-            at = weights + (row_head * weights_width)[:, None] + position
-            qk = tl.load(at, mask=seen, other=float("-inf"))
-            tl.store(at, tl.exp2(qk - m_i[:, None]) / l_i[:, None], mask=seen)
+            qk = tl.load(weights_row + position, mask=seen, other=float("-inf"))
+            p = tl.exp2(qk - m_i[:, None]) / l_i[:, None]
+            tl.store(weights_row + position, p, mask=seen)

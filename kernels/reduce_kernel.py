@@ -7,7 +7,7 @@ base 2. Over all splits (Dao et al. 2023, Flash-Decoding):
     log_sum = log2(sum over s of 2 ** log_sum_s)
     out     = sum over s of 2 ** (log_sum_s - log_sum) * out_s
 
-A split that lies past a row's context has a log_sum of -inf and so a share of 0.
+A split that lies past a row's context has the least log_sum there is and so a share of 0.
 """
 
 import triton
@@ -35,13 +35,10 @@ def paged_attention_reduce_kernel(
         parts + (at * HEAD_DIM)[:, None] + dim, mask=mask, other=0.0
     )  # [SPLITS, BLOCK_D]
 
-    # As in the first step: a context without positions gives zeros, and no inf - inf.
     largest = tl.reduce(part_log_sum, 0, larger)
-    largest = tl.where(largest == float("-inf"), 0.0, largest)
     share = tl.exp2(part_log_sum - largest)  # [SPLITS], not yet of 1
     total = tl.reduce(share, 0, plus)
-    divisor = tl.where(total == 0.0, 1.0, total)
-    joined = tl.reduce(part * share[:, None], 0, plus) / divisor  # [BLOCK_D]
+    joined = tl.reduce(part * share[:, None], 0, plus) / total  # [BLOCK_D]
     tl.store(out + row_head * HEAD_DIM + dim, joined, mask=dim < HEAD_DIM)
 
     if WEIGHTS:  # the splits left raw scores, for none of them knew the whole sum
@@ -51,4 +48,4 @@ def paged_attention_reduce_kernel(
             seen = position < context_len
             score_at = weights + row_head * weights_width + position
             score = tl.load(score_at, mask=seen, other=float("-inf"))
-            tl.store(score_at, tl.exp2(score - largest) / divisor, mask=seen)
+            tl.store(score_at, tl.exp2(score - largest) / total, mask=seen)

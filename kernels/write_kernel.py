@@ -32,8 +32,12 @@ def write_slots_kernel(
     # Columns are channels. Their number is padded to a power of two, so some are masked.
     channel = tl.arange(0, CHANNELS).to(tl.int64)
     has_place = (slot >= 0) & (channel < NUM_KV_HEADS * HEAD_DIM)  # [TOKENS, CHANNELS]
-    k_row = tl.load(k + (token * K_ROW + channel), mask=has_place, other=0.0)
-    v_row = tl.load(v + (token * V_ROW + channel), mask=has_place, other=0.0)
+    k_from = token * K_ROW + channel
+    v_from = k_from
+    if V_ROW != K_ROW:
+        v_from = token * V_ROW + channel
+    k_row = tl.load(k + k_from, mask=has_place)
+    v_row = tl.load(v + v_from, mask=has_place)
 
     block, offset = slot // BLOCK_SIZE, slot % BLOCK_SIZE
     head, dim = channel // HEAD_DIM, channel % HEAD_DIM
