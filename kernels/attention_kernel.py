@@ -41,7 +41,8 @@ def paged_attention_kernel(
     NUM_HEADS: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
     BLOCK_SIZE: tl.constexpr, QUERIES: tl.constexpr,
     BATCH: tl.constexpr, BLOCK_M: tl.constexpr, TILE: tl.constexpr, BLOCK_D: tl.constexpr,
-    DOT: tl.constexpr, INDEX: tl.constexpr, SPLIT: tl.constexpr, WEIGHTS: tl.constexpr,
+    DOT: tl.constexpr, INDEX: tl.constexpr, SPLIT: tl.constexpr,
+    WEIGHTS: tl.constexpr, ONE_TILE: tl.constexpr,  # nothing split, and a context fits one tile
 ):  # fmt: skip
     """Attend for ``BATCH`` groups of query rows with one KV head each; 1 on a GPU.
 
@@ -127,6 +128,14 @@ def paged_attention_kernel(
         l_i = l_i * alpha + tl.reduce(p, 1, plus)
         m_i = m_new
 
+        if WEIGHTS:
+            # The final maximum and denominator are known if this tile is all there is. Otherwise a
+            # raw score has to do for now.
+            stored_weight = qk
+            if ONE_TILE:
+                stored_weight = p / tl.maximum(l_i, 1.0)[:, None]
+            tl.store(weights_row + position, stored_weight, mask=seen)
+
         p = p.to(DOT)
         if BATCH == 1:
             pv = tl.dot(p, v, input_precision="ieee")  # [BLOCK_M, BLOCK_D]
@@ -135,9 +144,6 @@ def paged_attention_kernel(
             pv = tl.dot(tl.reshape(p, (BATCH, BLOCK_M, TILE)), v_b, input_precision="ieee")
             pv = tl.reshape(pv, (BATCH * BLOCK_M, BLOCK_D))
         acc = acc * alpha[:, None] + pv
-
-        if WEIGHTS:  # raw scores for now: the final maximum and denominator are not known yet
-            tl.store(weights_row + position, qk, mask=seen)
 
     # The largest score counted 1, so less than 1 means that nothing was seen: zeros, not 0 / 0.
     l_i = tl.maximum(l_i, 1.0)
@@ -148,7 +154,7 @@ def paged_attention_kernel(
     else:
         tl.store(out + q_at, acc / l_i[:, None], mask=q_mask)
 
-    if WEIGHTS and not SPLIT:  # now they are: a score becomes its weight
+    if WEIGHTS and not SPLIT and not ONE_TILE:  # now they are: a score becomes its weight
         tl.debug_barrier()  # scores stored by other threads of the program must be visible
         for start in range(begin, end, TILE):
             position = start + tile

@@ -141,6 +141,7 @@ def _attend(
         BLOCK_SIZE=block_size, QUERIES=queries, **sizes,
         DOT=_dot_type(query.dtype), INDEX=_index_type(k_cache, v_cache),
         SPLIT=is_split, WEIGHTS=weights is not None,
+        ONE_TILE=weights is not None and not is_split and tables.longest <= sizes["TILE"],
     )  # fmt: skip
     if is_split:
         launch(

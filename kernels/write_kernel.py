@@ -21,6 +21,7 @@ def write_slots_kernel(
     K_ROW: tl.constexpr, V_ROW: tl.constexpr,  # from one token's row to the next
     K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # of the caches: block, offset, kv head, dim
     BLOCK_SIZE: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
+    SIDE_BY_SIDE: tl.constexpr,  # a slot's numbers are, in both caches
     TOKENS: tl.constexpr, CHANNELS: tl.constexpr,
 ):  # fmt: skip
     """Write ``TOKENS`` rows of K and of V; a row has ``CHANNELS`` columns, padding included."""
@@ -40,15 +41,15 @@ def write_slots_kernel(
     v_row = tl.load(v + v_from, mask=has_place)
 
     block, offset = slot // BLOCK_SIZE, slot % BLOCK_SIZE
-    head, dim = channel // HEAD_DIM, channel % HEAD_DIM
-    k_at = (block * K_STRIDES[0] + offset * K_STRIDES[1]) + (
-        head * K_STRIDES[2] + dim * K_STRIDES[3]
-    )
+    k_channel, v_channel = channel, channel
+    if not SIDE_BY_SIDE:
+        head, dim = channel // HEAD_DIM, channel % HEAD_DIM
+        k_channel = head * K_STRIDES[2] + dim * K_STRIDES[3]
+        v_channel = head * V_STRIDES[2] + dim * V_STRIDES[3]
+    k_at = (block * K_STRIDES[0] + offset * K_STRIDES[1]) + k_channel
     v_at = k_at
     if V_STRIDES != K_STRIDES:
-        v_at = (block * V_STRIDES[0] + offset * V_STRIDES[1]) + (
-            head * V_STRIDES[2] + dim * V_STRIDES[3]
-        )
+        v_at = (block * V_STRIDES[0] + offset * V_STRIDES[1]) + v_channel
     tl.store(k_cache + k_at, k_row, mask=has_place)
     tl.store(v_cache + v_at, v_row, mask=has_place)
 
@@ -74,6 +75,7 @@ def write_slots(
         K_ROW=k.stride(0), V_ROW=v.stride(0),
         K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
         BLOCK_SIZE=k_cache.shape[1], NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
+        SIDE_BY_SIDE=k_cache.stride()[2:] == v_cache.stride()[2:] == (head_dim, 1),
         TOKENS=tokens, CHANNELS=channels,
         num_warps=2,  # so that a thread moves 16 bytes at a time, also where a warp has 64 threads
     )  # fmt: skip

@@ -15,7 +15,7 @@ from pagedkv.trace.frame import Trace
 
 MAX_RUNS = 128  # about 0.1 MB each at the defaults, 2 MB in the largest corner of the ranges
 SECONDS_WITHOUT_PROGRESS = 0.5
-SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_BETWEEN_LOOKS = 0.25
 
 
 @dataclass(frozen=True, slots=True)

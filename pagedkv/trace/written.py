@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 SMALLEST_PLAIN = 1e-3
 
-_VISIBLE = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
+_VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 
 
 def visible(text: str) -> str:
@@ -13,7 +13,7 @@ def visible(text: str) -> str:
     >>> visible(" "), visible("a b")
     ('␣', 'a␣b')
     """
-    return "".join(_VISIBLE.get(character, character) for character in text)
+    return text.translate(_VISIBLE)
 
 
 def small(number: float) -> str:

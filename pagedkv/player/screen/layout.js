@@ -65,21 +65,29 @@ function roomToPresent(shell) {
   return shell.querySelector(".live").offsetTop - shell.querySelector(".board").offsetTop;
 }
 
-/** Keep as much room for captions as the longest one takes, so that nothing moves between frames. */
+/**
+ * Keep as much room for captions as the longest one takes, so that nothing moves between frames.
+ *
+ * All are put up before the first is measured: the browser lays the page out once for all of them.
+ */
 function reserveCaption(shell, frames) {
   const live = shell.querySelector(".live");
-  const ghost = live.cloneNode(true);
-  const [title, caption] = ghost.children;
-  ghost.removeAttribute("aria-live");
-  ghost.style.cssText = `position:absolute;visibility:hidden;min-height:0;width:${live.offsetWidth}px`;
-  shell.append(ghost);
-  const heights = frames.map((frame) => {
+  const room = document.createElement("div");
+  room.style.cssText = `position:absolute;visibility:hidden;width:${live.offsetWidth}px`;
+  const ghosts = frames.map((frame) => {
+    const ghost = live.cloneNode(true);
+    const [title, caption] = ghost.children;
+    ghost.removeAttribute("aria-live");
+    ghost.style.minHeight = 0;
     title.textContent = frame.title;
     caption.textContent = frame.caption.map((run) => run.t ?? run).join("");
-    return ghost.offsetHeight;
+    return ghost;
   });
-  ghost.remove();
-  live.style.minHeight = `${Math.max(...heights)}px`;
+  room.append(...ghosts);
+  shell.append(room);
+  const highest = Math.max(...ghosts.map((ghost) => ghost.offsetHeight));
+  room.remove();
+  live.style.minHeight = `${highest}px`;
 }
 
 /** What a window of 640 px leaves under a page's title and settings; more where there is more. */
