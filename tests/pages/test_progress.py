@@ -54,7 +54,7 @@ def test_a_run_of_more_than_half_a_second_is_told_with_its_frames(
     monkeypatch.setattr(_runs, "run_store", lambda: run)
     (news,) = shown(open_page("growth"))
     assert news == f":material/hourglass_top: {NEWS} … {so_far}".strip()
-    assert run.waited == [0.5, 0.1, 0.1]
+    assert run.waited == [0.5, 0.25, 0.25]
 
 
 def test_nothing_is_told_in_the_first_half_second(
