@@ -10,15 +10,18 @@ to block ids.
 
 Read in this order: ``ops`` (what can be called), ``torch_backend`` (the algorithms in a few lines),
 ``write_kernel``, ``copy_kernel``, ``attention_kernel``, ``reduce_kernel`` (the same as kernels),
-``attention_launch`` (who does how much), ``dense_attention`` (what they must equal), ``checks``
-(what they refuse), ``backend`` and ``launch`` (what runs them).
+``attention_launch`` (who does how much), ``attention_steps`` (how to watch it), ``dense_attention``
+(what they must equal), ``checks`` (what they refuse), ``backend`` and ``launch`` (what runs them).
 """
 
+from kernels.attention_steps import AttentionSteps, attention_steps
 from kernels.backend import runtime
 from kernels.dense_attention import dense_attention
 from kernels.ops import copy_blocks, paged_attention, paged_prefill, write_slots
 
 __all__ = [
+    "AttentionSteps",
+    "attention_steps",
     "copy_blocks",
     "dense_attention",
     "paged_attention",

@@ -34,7 +34,7 @@ LEAST = tl.constexpr(torch.finfo(torch.float32).min)
 
 @triton.jit
 def paged_attention_kernel(
-    query, k_cache, v_cache, block_tables, context_lens, out, log_sums, weights,
+    query, k_cache, v_cache, block_tables, context_lens, out, log_sums, weights, steps,
     num_rows, table_stride, split_len, weights_width,
     SCORE_SCALE: tl.constexpr,  # scale * log2(e), as exp2 is the hardware's exponential
     K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # block, offset, kv head, dim
@@ -43,6 +43,7 @@ def paged_attention_kernel(
     BATCH: tl.constexpr, BLOCK_M: tl.constexpr, TILE: tl.constexpr, BLOCK_D: tl.constexpr,
     DOT: tl.constexpr, INDEX: tl.constexpr, SPLIT: tl.constexpr,
     WEIGHTS: tl.constexpr, ONE_TILE: tl.constexpr,  # nothing split, and a context fits one tile
+    RECORD: tl.constexpr,  # steps: block ids, addresses, scores, maxima, denominators, accumulators
 ):  # fmt: skip
     """Attend for ``BATCH`` groups of query rows with one KV head each; 1 on a GPU.
 
@@ -96,12 +97,12 @@ def paged_attention_kernel(
         block = tl.load(table + n_position // BLOCK_SIZE, mask=stored)
         block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB
         offset = n_position % BLOCK_SIZE
-        k_at = block * K_STRIDES[0] + (offset * K_STRIDES[1] + kv_head * K_STRIDES[2])
-        k_at = k_at[:, None] + dim * K_STRIDES[3]  # [BATCH * TILE, BLOCK_D]
+        k_slot = block * K_STRIDES[0] + (offset * K_STRIDES[1] + kv_head * K_STRIDES[2])
+        k_at = k_slot[:, None] + dim * K_STRIDES[3]  # [BATCH * TILE, BLOCK_D]
         v_at = k_at
         if V_STRIDES != K_STRIDES:
-            v_at = block * V_STRIDES[0] + (offset * V_STRIDES[1] + kv_head * V_STRIDES[2])
-            v_at = v_at[:, None] + dim * V_STRIDES[3]
+            v_slot = block * V_STRIDES[0] + (offset * V_STRIDES[1] + kv_head * V_STRIDES[2])
+            v_at = v_slot[:, None] + dim * V_STRIDES[3]
 
         # Slots past the longest context are never loaded, neither K nor V: they may hold NaN, and a
         # weight of 0 does not help, for 0 * NaN is NaN.
@@ -144,6 +145,16 @@ def paged_attention_kernel(
             pv = tl.dot(tl.reshape(p, (BATCH, BLOCK_M, TILE)), v_b, input_precision="ieee")
             pv = tl.reshape(pv, (BATCH * BLOCK_M, BLOCK_D))
         acc = acc * alpha[:, None] + pv
+
+        if RECORD:  # for those who want to look: what this tile found, and where it stands now
+            keys_at = n_group * weights_width + n_position
+            tl.store(steps[0] + keys_at, block, mask=stored)
+            tl.store(steps[1] + keys_at, k_slot, mask=stored)
+            tl.store(steps[2] + (row_head * weights_width)[:, None] + position, qk, mask=seen)
+            tile_at = row_head * tl.cdiv(weights_width, TILE) + start // TILE
+            tl.store(steps[3] + tile_at, m_i, mask=in_use)
+            tl.store(steps[4] + tile_at, l_i, mask=in_use)
+            tl.store(steps[5] + (tile_at * HEAD_DIM)[:, None] + dim, acc, mask=q_mask)
 
     # The largest score counted 1, so less than 1 means that nothing was seen: zeros, not 0 / 0.
     l_i = tl.maximum(l_i, 1.0)

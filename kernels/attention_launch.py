@@ -90,6 +90,24 @@ def paged_prefill(
     return _attend(query, k_cache, v_cache, tables, queries, scale, weights, 1)
 
 
+def record_attention(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    block_tables: torch.Tensor,
+    context_lens: torch.Tensor,
+    longest: int,
+    scale: float,
+    tile: int,
+    steps: tuple[torch.Tensor, ...],
+) -> torch.Tensor:
+    """Attend as a decode step does, a program for each row and KV head, and record ``steps``."""
+    tables = Tables(
+        block_tables.contiguous(), block_tables.shape[1], context_lens.contiguous(), longest
+    )
+    return _attend(query, k_cache, v_cache, tables, 1, scale, None, 1, steps=steps, tile=tile)
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Where the rows' contexts are: ``block_tables`` with ``stride`` from row to row, 0 if shared.
@@ -112,14 +130,23 @@ def _attend(
     scale: float,
     weights: torch.Tensor | None,
     num_splits: int,
+    *,
+    steps: tuple[torch.Tensor, ...] | None = None,
+    tile: int | None = None,
 ) -> torch.Tensor:
-    """Start the kernel, and the reduce kernel where contexts are split."""
+    """Start the kernel, and the reduce kernel where contexts are split.
+
+    With ``steps`` the kernel records in these tensors what it found, tile by tile of ``tile``
+    positions; see ``kernels.attention_steps``.
+    """
     query = query.contiguous()  # small, and only read; the caches stay as they are
     rows, num_heads, head_dim = query.shape
     _, block_size, num_kv_heads, _ = k_cache.shape
     group_rows = queries * (num_heads // num_kv_heads)
     num_groups = triton.cdiv(rows, queries) * num_kv_heads
     sizes = _tile_sizes(query, num_groups, group_rows, tables.longest, is_prefill=queries > 1)
+    if tile is not None:
+        sizes |= {"BATCH": 1, "TILE": tile}
     is_split = num_splits > 1
     # The interpreter holds bf16 as integers and truncates what it rounds to them; torch rounds.
     dtype = torch.float32 if INTERPRETED and query.dtype == torch.bfloat16 else query.dtype
@@ -133,7 +160,7 @@ def _attend(
         paged_attention_kernel,
         (triton.cdiv(num_groups, sizes["BATCH"]), num_splits),
         query, k_cache, v_cache, tables.block_tables, tables.context_lens,
-        parts, log_sums, out if weights is None else weights,
+        parts, log_sums, out if weights is None else weights, steps,
         rows, tables.stride, split_len, tables.longest,
         SCORE_SCALE=scale * math.log2(math.e),
         K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
@@ -142,18 +169,31 @@ def _attend(
         DOT=_dot_type(query.dtype), INDEX=_index_type(k_cache, v_cache),
         SPLIT=is_split, WEIGHTS=weights is not None,
         ONE_TILE=weights is not None and not is_split and tables.longest <= sizes["TILE"],
+        RECORD=steps is not None,
     )  # fmt: skip
     if is_split:
-        launch(
-            paged_attention_reduce_kernel,
-            (rows * num_heads,),
-            parts, log_sums, tables.context_lens, out, out if weights is None else weights,
-            rows * num_heads, tables.longest,
-            NUM_HEADS=num_heads, HEAD_DIM=head_dim, NUM_SPLITS=num_splits,
-            SPLITS=next_power_of_2(num_splits), BLOCK_D=sizes["BLOCK_D"], TILE=REDUCE_TILE,
-            WEIGHTS=weights is not None, num_warps=1,
-        )  # fmt: skip
+        _reduce(parts, log_sums, tables, out, weights)
     return out.to(query.dtype)
+
+
+def _reduce(
+    parts: torch.Tensor,
+    log_sums: torch.Tensor,
+    tables: Tables,
+    out: torch.Tensor,
+    weights: torch.Tensor | None,
+) -> None:
+    """Start the reduce kernel: ``parts`` [splits, rows, heads, head_dim] become ``out``."""
+    num_splits, rows, num_heads, head_dim = parts.shape
+    launch(
+        paged_attention_reduce_kernel,
+        (rows * num_heads,),
+        parts, log_sums, tables.context_lens, out, out if weights is None else weights,
+        rows * num_heads, tables.longest,
+        NUM_HEADS=num_heads, HEAD_DIM=head_dim, NUM_SPLITS=num_splits,
+        SPLITS=next_power_of_2(num_splits), BLOCK_D=next_power_of_2(head_dim), TILE=REDUCE_TILE,
+        WEIGHTS=weights is not None, num_warps=1,
+    )  # fmt: skip
 
 
 def _tile_sizes(

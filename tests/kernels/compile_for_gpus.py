@@ -22,6 +22,17 @@ from kernels import attention_kernel, attention_launch, backend, triton_backend 
 from kernels.compile_facts import compile_all, compile_binaries  # noqa: E402
 
 
+def record(dtype):
+    """A decode step that stores its intermediate values."""
+    query, cache = torch.zeros(2, 32, 128, dtype=dtype), torch.zeros(4, 16, 8, 128, dtype=dtype)
+    tables, lengths = torch.zeros(2, 16, dtype=torch.int32), torch.ones(2, dtype=torch.int32)
+    places = [torch.zeros(2, 32, 64, 128) for _ in range(6)]
+    places[:2] = [torch.zeros(2, 8, 64, dtype=torch.int64) for _ in range(2)]
+    attention_launch.record_attention(
+        query, cache, cache, tables, lengths, 64, 1.0, 16, tuple(places)
+    )
+
+
 def attend(dtype, *, head_dim=128, block_size=16, weights=False, splits=1, far_apart=False):
     """A decode step of two rows; ``far_apart`` lays offsets of a block 2 GiB from each other."""
     rows, num_heads, num_kv_heads = 2, 32, 8
@@ -55,15 +66,18 @@ class FarApart:
         return self.tensor.untyped_storage()
 
 
+ADDED = ("if WEIGHTS", "if RECORD")  # what a plain attention has no use for
+
+
 def without_weights():
-    """The attention kernel from a source in which nothing about weights is left."""
+    """The attention kernel from a source in which nothing about weights or recording is left."""
     lines = Path(inspect.getsourcefile(attention_kernel)).read_text().splitlines()
     kept, skipped_indent = [], None
     for line in lines:
         indent = len(line) - len(line.lstrip())
         if skipped_indent is not None and (not line.strip() or indent > skipped_indent):
             continue
-        skipped_indent = indent if line.lstrip().startswith("if WEIGHTS") else None
+        skipped_indent = indent if line.lstrip().startswith(ADDED) else None
         if skipped_indent is None:
             kept.append(line)
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
@@ -103,6 +117,7 @@ def refusal_of_cpu_tensors():
 CASES = {
     "weights": lambda: attend(torch.bfloat16, weights=True),
     "weights of splits": lambda: attend(torch.bfloat16, weights=True, splits=4),
+    "every step recorded": lambda: record(torch.bfloat16),
     "fp16, head_dim 80, block size 1": lambda: attend(torch.float16, head_dim=80, block_size=1),
     "fp32, head_dim 256, weights": lambda: attend(torch.float32, head_dim=256, weights=True),
 }

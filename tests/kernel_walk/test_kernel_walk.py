@@ -1,0 +1,191 @@
+"""What the kernel page shows is what the kernel recorded, beside the line that made it."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+
+import kernels
+from pagedkv.kernel_walk import read_kernel, walk
+from pagedkv.kernel_walk.source import FILE, RECORDED
+
+BLOCK_SIZES = (1, 3, 4, 16)
+
+
+def recorded(block_size=4, context_lens=(11, 5), tile=4):
+    """Two requests in shuffled blocks, NaN in every slot that they do not use."""
+    generator = torch.Generator().manual_seed(block_size)
+    width = math.ceil(max(context_lens) / block_size)
+    num_blocks = len(context_lens) * width + 2
+    caches = torch.randn(2, num_blocks, block_size, 2, 32, generator=generator)
+    tables = torch.randperm(num_blocks, generator=generator)[: len(context_lens) * width]
+    tables = tables.reshape(len(context_lens), width).to(torch.int32)
+    used = torch.zeros(num_blocks, block_size, dtype=torch.bool)
+    for row, length in enumerate(context_lens):
+        for position in range(length):
+            used[tables[row, position // block_size], position % block_size] = True
+    caches[:, ~used] = torch.nan
+    query = torch.randn(len(context_lens), 4, 32, generator=generator)
+    lengths = torch.tensor(context_lens, dtype=torch.int32)
+    arguments = (query, *caches, tables, lengths)
+    return arguments, kernels.attention_steps(*arguments, tile=tile)
+
+
+@pytest.mark.parametrize("tile", [1, 2, 4, 16])
+@pytest.mark.parametrize("block_size", BLOCK_SIZES)
+def test_recorded_blocks_and_addresses_are_those_of_the_table(block_size, tile):
+    (_, k_cache, _, tables, lengths), steps = recorded(block_size, tile=tile)
+    stride = k_cache.stride()
+    for row, length in enumerate(lengths.tolist()):
+        for kv_head in range(2):
+            blocks = [int(tables[row, p // block_size]) for p in range(length)]
+            assert steps.block_ids[row, kv_head, :length].tolist() == blocks
+            assert set(steps.block_ids[row, kv_head, length:].tolist()) <= {-1}
+            assert steps.addresses[row, kv_head, :length].tolist() == [
+                block * stride[0] + p % block_size * stride[1] + kv_head * stride[2]
+                for p, block in enumerate(blocks)
+            ]
+
+
+@pytest.mark.parametrize("tile", [1, 2, 4, 16])
+@pytest.mark.parametrize("block_size", BLOCK_SIZES)
+def test_recorded_numbers_are_those_of_a_dense_softmax_so_far(block_size, tile):
+    (query, k_cache, v_cache, tables, lengths), steps = recorded(block_size, tile=tile)
+    for row, length in enumerate(lengths.tolist()):
+        at = [(int(tables[row, p // block_size]), p % block_size) for p in range(length)]
+        for head in range(4):
+            keys = torch.stack([k_cache[b, o, head // 2] for b, o in at]).double()
+            values = torch.stack([v_cache[b, o, head // 2] for b, o in at]).double()
+            scores = keys @ query[row, head].double() * 32**-0.5 / math.log(2)
+            torch.testing.assert_close(
+                steps.scores[row, head, :length].double(), scores, atol=1e-5, rtol=0
+            )
+            for i in range(math.ceil(length / tile)):
+                so_far = scores[: (i + 1) * tile]
+                weights = torch.exp2(so_far - so_far.max())
+                expected = (so_far.max(), weights.sum(), weights @ values[: (i + 1) * tile])
+                found = (steps.maxima, steps.denominators, steps.accumulators)
+                for recorded_numbers, right in zip(found, expected, strict=True):
+                    torch.testing.assert_close(
+                        recorded_numbers[row, head, i].double(), right, atol=1e-5, rtol=0
+                    )
+
+
+@pytest.mark.parametrize("tile", [1, 4, 16])
+def test_recording_changes_nothing(tile):
+    arguments, steps = recorded(tile=tile)
+    plain = kernels.paged_attention(*arguments)
+    torch.testing.assert_close(steps.out, plain, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("tile", [0, 3, -4, 4.0, True, "4", None])
+def test_a_tile_that_is_no_power_of_two_is_refused_by_name(tile):
+    with pytest.raises(ValueError, match=r"tile is .*; it must be a power of 2, at least 1"):
+        recorded(tile=tile)
+
+
+def test_nothing_to_read_is_refused():
+    arguments, _ = recorded()
+    empty = torch.zeros(2, dtype=torch.int32)
+    with pytest.raises(ValueError, match="context_lens are all 0"):
+        kernels.attention_steps(*arguments[:4], empty, tile=4)
+
+
+def test_the_source_is_the_file_that_runs():
+    source = read_kernel()
+    lines = FILE.read_text().splitlines()
+    assert tuple(lines[source.first_line - 1 :][: len(source.lines)]) == source.lines
+    assert source.lines[0] == "@triton.jit"
+    assert source.lines[1].startswith("def paged_attention_kernel(")
+    assert lines[source.loop.first - 1].strip().startswith("for start in range(begin, end, TILE)")
+
+
+def test_statements_are_whole_and_in_order():
+    source = read_kernel()
+    assert len(source.before) > 10 and len(source.body) > 15 and source.after
+    for part in (source.before, source.body, source.after):
+        assert all(a.last < b.first for a, b in pairwise(part))
+
+
+def test_branches_follow_the_constexprs():
+    lines = FILE.read_text().splitlines()
+
+    def text(constexprs):
+        source = read_kernel(constexprs)
+        return "\n".join(lines[s.first - 1] for s in (*source.body, *source.after))
+
+    recording = text(RECORDED)
+    assert "tl.trans(k)" in recording and "k_t =" not in recording
+    assert "if RECORD" in recording and "stored_weight" not in recording
+    batched = text({**RECORDED, "BATCH": 8, "V_STRIDES": (1,)})
+    assert "k_t =" in batched and "v_slot =" in batched and "tl.trans(k)," not in batched
+    assert "log_sums" in text({**RECORDED, "SPLIT": True})
+
+
+def test_an_unknown_condition_is_not_guessed():
+    with pytest.raises(NameError, match="BATCH"):
+        read_kernel({"SPLIT": False, "K_STRIDES": (), "V_STRIDES": (), "WEIGHTS": False})
+
+
+def test_a_walk_visits_every_tile_line_by_line():
+    _, steps = recorded()
+    source = read_kernel()
+    moments = walk(steps, 0, 2, 11)
+    assert [m.statement for m in moments if m.tile is None] == [*source.before, *source.after]
+    for tile, positions in enumerate([range(4), range(4, 8), range(8, 11)]):
+        own = [m for m in moments if m.tile == tile]
+        assert [m.statement for m in own] == [source.loop, *source.body]
+        assert {m.positions for m in own} == {positions}
+
+
+def test_a_value_appears_with_its_line_and_not_before():
+    _, steps = recorded()
+    lines = FILE.read_text().splitlines()
+    made = {}
+    for moment in (m for m in walk(steps, 1, 3, 5) if m.tile == 1):
+        for name in ("block_ids", "addresses", "scores"):
+            value = getattr(moment, name)
+            if name in moment.new:
+                made[name] = lines[moment.statement.first - 1].strip()
+            assert (value is not None) == (name in made)
+        for name in ("maximum", "denominator", "accumulator"):
+            recorded_name = {"maximum": "maxima"}.get(name, f"{name}s")
+            tensor = getattr(steps, recorded_name)[1, 3]
+            if name in moment.new:
+                made[name] = lines[moment.statement.first - 1].strip()
+            right = tensor[1 if name in made else 0]
+            assert torch.equal(torch.tensor(getattr(moment, name)), right)
+    assert made == {
+        "block_ids": "block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB",
+        "addresses": made["addresses"],
+        "scores": 'qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))',
+        "maximum": "m_i = m_new",
+        "denominator": "l_i = l_i * alpha + tl.reduce(p, 1, plus)",
+        "accumulator": "acc = acc * alpha[:, None] + pv",
+    }
+    assert made["addresses"].startswith("k_slot = block * K_STRIDES[0]")
+
+
+def test_the_last_moment_holds_the_answer():
+    (query, *_), steps = recorded()
+    last = walk(steps, 0, 1, 11)[-1]
+    answer = torch.tensor(last.accumulator) / last.denominator
+    torch.testing.assert_close(answer, steps.out[0, 1], atol=1e-6, rtol=0)
+    assert query.shape[1] == 4
+
+
+@pytest.mark.parametrize(
+    ("row", "head", "context_len", "message"),
+    [
+        (2, 0, 5, "row is 2; it must be from 0 to 1"),
+        (0, 4, 5, "head is 4; it must be from 0 to 3"),
+        (-1, 0, 5, "row is -1; it must be from 0 to 1"),
+        (0, 0, 0, "context_len is 0; it must be from 1 to 11"),
+        (0, 0, 12, "context_len is 12; it must be from 1 to 11"),
+    ],
+)
+def test_a_walk_refuses_what_the_launch_did_not_have(row, head, context_len, message):
+    _, steps = recorded()
+    with pytest.raises(ValueError, match=message):
+        walk(steps, row, head, context_len)
