@@ -33,6 +33,7 @@ TRACE = (
 )
 ABOVE_TRACE = (
     "pagedkv.lessons",
+    "pagedkv.experiments",
     "pagedkv.player",
     "pagedkv.figures",
     "pagedkv.run_store",
