@@ -1,4 +1,4 @@
-"""The course: page settings, and one page per lesson beside the start page."""
+"""The course: page settings, the start page, one page per lesson, and the kernel's."""
 
 from functools import partial
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from pagedkv.lessons import LESSONS
+from pages._inside_kernel import show_kernel
 from pages._lesson import show_lesson
 from pages._start import show_start
 
@@ -16,6 +17,7 @@ pages = {"": st.Page(lambda: show_start(pages), title="Start", url_path="", defa
 for lesson in LESSONS:
     show = partial(show_lesson, lesson, pages)
     pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
+pages["kernel"] = st.Page(show_kernel, title="Inside the kernel", url_path="kernel")
 
 page = st.navigation(list(pages.values()), position="top")
 st.set_page_config(f"{page.title} · pagedkv", page_icon=HERE / "_icon.svg", layout="wide")

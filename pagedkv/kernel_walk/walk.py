@@ -5,6 +5,7 @@ made them: a value is known from the last line of the loop that assigns it; a ru
 what the tile before left until its own line is reached.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,16 @@ def walk(
     last = record.running(record.num_tiles - 1)
     moments += (Moment(statement, None, range(0), **last) for statement in source.after)
     return tuple(moments)
+
+
+def next_tile(moments: Sequence[Moment], at: int) -> int:
+    """Where the next tile after ``at`` begins; the last moment where there is none."""
+    begins = (
+        i
+        for i in range(at + 1, len(moments))
+        if moments[i].tile is not None and moments[i].tile != moments[i - 1].tile
+    )
+    return next(begins, len(moments) - 1)
 
 
 class _Record:

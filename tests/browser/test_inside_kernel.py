@@ -1,0 +1,67 @@
+"""The kernel's page in a browser: stepped by hand, and every experiment clicked."""
+
+import pytest
+from browser_tools import LessonPage, Open
+from playwright.sync_api import expect
+
+from pagedkv.experiments import FAULTS
+from pagedkv.kernel_walk import read_kernel
+
+LOOP = read_kernel().loop.first
+BLOCK_SIZES = (4, 3)
+SCREENS = [(1280, 800, "light"), (1280, 800, "dark"), (390, 844, "light")]
+
+
+def opened(open_start: Open, block_size: int, **window: object) -> LessonPage:
+    """The page at a block size, chosen with the keyboard."""
+    page = open_start("/kernel", **window)
+    slider = page.page.get_by_role("slider", name="Block size")
+    for value in range(4, block_size, -1):
+        slider.press("ArrowLeft")
+        expect(slider).to_have_value(str(value - 1))
+    expect(page.page.get_by_role("button", name="Next line")).to_be_visible()
+    page.wait_until_idle()
+    return page
+
+
+@pytest.mark.parametrize("block_size", BLOCK_SIZES)
+def test_lines_and_tiles_are_stepped_through(open_start: Open, block_size: int) -> None:
+    page = opened(open_start, block_size)
+    ran = page.page.locator(".kernel-source .ran").first
+    before = ran.inner_text()
+    page.page.get_by_role("button", name="Next line").click()
+    expect(ran).not_to_have_text(before)
+    page.page.get_by_role("button", name="Next tile").click()
+    expect(ran).to_contain_text(str(LOOP))
+    expect(page.page.get_by_text("Tile 1 of")).to_be_visible()
+    page.page.get_by_role("button", name="Back").click()
+    expect(page.page.get_by_text("Outside the loop, which")).to_be_visible()
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("block_size", BLOCK_SIZES)
+def test_every_experiment_is_one_click(open_start: Open, block_size: int) -> None:
+    page = opened(open_start, block_size)
+    page.page.get_by_role("button", name="Poison every unused slot").click()
+    expect(page.page.get_by_text("bitwise the same")).to_be_visible()
+    page.page.get_by_role("button", name="Shuffle the physical blocks").click()
+    expect(page.page.get_by_text("Largest difference to the answer before: 0")).to_be_visible()
+    page.page.get_by_role("button", name="Store the same context").click()
+    expect(page.page.get_by_test_id("stDataFrame")).to_have_count(2)
+    fault = FAULTS[0]
+    box = page.page.get_by_role("combobox", name="Fault")
+    box.fill(fault.title)
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(page.page.get_by_text("The dense reference objects")).to_be_visible()
+    expect(page.page.get_by_role("link", name=fault.report.name)).to_have_attribute(
+        "href", fault.report.url
+    )
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), SCREENS)
+def test_the_page_fits(open_start: Open, width: int, height: int, scheme: str) -> None:
+    page = opened(open_start, 4, width=width, height=height, scheme=scheme)
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.page.evaluate(overflow) <= 0
