@@ -83,7 +83,7 @@ def attention_steps(
         block_tables,
         context_lens,
         longest,
-        float(head_dim**-0.5 if scale is None else scale),
+        checks.scale_or_default(scale, head_dim),
         tile,
         (block_ids, addresses, scores, maxima, denominators, accumulators),
     )

@@ -135,6 +135,11 @@ def check_paged_attention(
     return max(lengths, default=0)
 
 
+def scale_or_default(scale: float | None, head_dim: int) -> float:
+    """The factor of the scores: as given, else that of Vaswani et al. 2017, section 3.2.1."""
+    return float(head_dim**-0.5 if scale is None else scale)
+
+
 def check_scale(scale: object) -> None:
     """Refuse a scale that is no finite number in fp32, where scores are computed in base 2."""
     is_number = isinstance(scale, int | float) and not isinstance(scale, bool)

@@ -140,7 +140,7 @@ def paged_attention(
             block_tables,
             context_lens,
             longest,
-            _scale(scale, head_dim),
+            checks.scale_or_default(scale, head_dim),
             weights,
         )
     return out if weights is None else (out, weights)
@@ -215,15 +215,10 @@ def paged_prefill(
             v_cache,
             block_table,
             context_len,
-            _scale(scale, head_dim),
+            checks.scale_or_default(scale, head_dim),
             weights,
         )
     return out if weights is None else (out, weights)
-
-
-def _scale(scale: float | None, head_dim: int) -> float:
-    """The factor of the scores: as given, else that of Vaswani et al. 2017, section 3.2.1."""
-    return float(head_dim**-0.5 if scale is None else scale)
 
 
 def _implementation(backend: str | None, cache: torch.Tensor) -> ModuleType:
