@@ -55,17 +55,23 @@ def paged_attention_kernel(
 
     # The query rows: a group is QUERIES rows of the batch, in the query heads of one KV head.
     m = tl.arange(0, BATCH * BLOCK_M).to(INDEX)
-    m_group, m = first_group + m // BLOCK_M, m % BLOCK_M
-    row = m_group // NUM_KV_HEADS * QUERIES + m // GROUP_SIZE
-    head = m_group % NUM_KV_HEADS * GROUP_SIZE + m % GROUP_SIZE
-    in_use = (row < num_rows) & (m < QUERIES * GROUP_SIZE)
+    if QUERIES == 1 and BLOCK_M == GROUP_SIZE:  # group after group is head after head of each row
+        row_head = first_group.to(tl.int64) * GROUP_SIZE + m
+        row = row_head // NUM_HEADS
+        in_use = row < num_rows
+    else:
+        m_group, m = first_group + m // BLOCK_M, m % BLOCK_M
+        row = m_group // NUM_KV_HEADS * QUERIES + m // GROUP_SIZE
+        head = m_group % NUM_KV_HEADS * GROUP_SIZE + m % GROUP_SIZE
+        row_head = row.to(tl.int64) * NUM_HEADS + head
+        in_use = (row < num_rows) & (m < QUERIES * GROUP_SIZE)
     context_len = tl.load(context_lens + row, mask=in_use, other=0)  # [BATCH * BLOCK_M]
 
     dim = tl.arange(0, BLOCK_D).to(INDEX)
-    in_dim = dim < HEAD_DIM
-    row_head = row.to(tl.int64) * NUM_HEADS + head
     q_at = (row_head * HEAD_DIM)[:, None] + dim
-    q_mask = in_use[:, None] & in_dim
+    q_mask = in_use[:, None]
+    if BLOCK_D != HEAD_DIM:
+        q_mask &= dim < HEAD_DIM
     q = tl.load(query + q_at, mask=q_mask, other=0.0).to(DOT)  # [BATCH * BLOCK_M, BLOCK_D]
 
     # The keys: for each group TILE positions at a time, as far as its longest row sees.
@@ -106,7 +112,9 @@ def paged_attention_kernel(
 
         # Slots past the longest context are never loaded, neither K nor V: they may hold NaN, and a
         # weight of 0 does not help, for 0 * NaN is NaN.
-        kv_mask = stored[:, None] & in_dim
+        kv_mask = stored[:, None]
+        if BLOCK_D != HEAD_DIM:
+            kv_mask &= dim < HEAD_DIM
         k = tl.load(k_cache + k_at, mask=kv_mask, other=0.0).to(DOT)  # [BATCH * TILE, BLOCK_D]
         v = tl.load(v_cache + v_at, mask=kv_mask, other=0.0).to(DOT)
 

@@ -20,6 +20,7 @@ splits         so many that all multiprocessors work    1
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 import triton
@@ -100,12 +101,18 @@ def record_attention(
     scale: float,
     tile: int,
     steps: tuple[torch.Tensor, ...],
-) -> torch.Tensor:
-    """Attend as a decode step does, a program for each row and KV head, and record ``steps``."""
+) -> tuple[torch.Tensor, dict[str, Any]]:
+    """Attend as a decode step does, a program for each row and KV head, and record ``steps``.
+
+    Returns the output, and the constexprs that the kernel ran with, by name.
+    """
     tables = Tables(
         block_tables.contiguous(), block_tables.shape[1], context_lens.contiguous(), longest
     )
-    return _attend(query, k_cache, v_cache, tables, 1, scale, None, 1, steps=steps, tile=tile)
+    query = query.contiguous()
+    constexprs = _constexprs(query, k_cache, v_cache, tables, 1, scale)
+    constexprs |= {"BATCH": 1, "TILE": tile, "RECORD": True}
+    return _start(query, k_cache, v_cache, tables, constexprs, steps=steps), constexprs
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,61 +137,102 @@ def _attend(
     scale: float,
     weights: torch.Tensor | None,
     num_splits: int,
-    *,
-    steps: tuple[torch.Tensor, ...] | None = None,
-    tile: int | None = None,
 ) -> torch.Tensor:
-    """Start the kernel, and the reduce kernel where contexts are split.
-
-    With ``steps`` the kernel records in these tensors what it found, tile by tile of ``tile``
-    positions; see ``kernels.attention_steps``.
-    """
+    """Start the kernel, and the reduce kernel where contexts are split."""
     query = query.contiguous()  # small, and only read; the caches stay as they are
+    constexprs = _constexprs(query, k_cache, v_cache, tables, queries, scale)
+    if weights is not None:
+        is_one_tile = num_splits == 1 and tables.longest <= constexprs["TILE"]
+        constexprs |= {"WEIGHTS": True, "ONE_TILE": is_one_tile}
+    if num_splits == 1:
+        return _start(query, k_cache, v_cache, tables, constexprs, weights=weights)
+    constexprs["SPLIT"] = True
+    parts = query.new_empty((num_splits, *query.shape), dtype=torch.float32)
+    log_sums = query.new_empty((num_splits, *query.shape[:2]), dtype=torch.float32)
+    _start(query, k_cache, v_cache, tables, constexprs, parts, log_sums, weights=weights)
+    return _reduce(parts, log_sums, tables, query.dtype, weights)
+
+
+def _start(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    tables: Tables,
+    constexprs: dict[str, Any],
+    parts: torch.Tensor | None = None,
+    log_sums: torch.Tensor | None = None,
+    *,
+    weights: torch.Tensor | None = None,
+    steps: tuple[torch.Tensor, ...] | None = None,
+) -> torch.Tensor:
+    """Start the attention kernel alone; return what it attended, [rows, heads, head_dim].
+
+    With ``parts`` [splits, rows, heads, head_dim] and ``log_sums`` [splits, rows, heads] fp32 these
+    are filled instead. With ``steps`` the kernel records in these tensors what it found, tile by
+    tile; see ``kernels.attention_steps``.
+    """
+    out = torch.empty_like(query, dtype=_stored_type(query.dtype)) if parts is None else parts
+    num_splits = 1 if parts is None else len(parts)
+    num_groups = triton.cdiv(len(query), constexprs["QUERIES"]) * k_cache.shape[2]
+    tile = constexprs["TILE"]
+    split_len = triton.cdiv(triton.cdiv(tables.longest, num_splits), tile) * tile
+    launch(
+        paged_attention_kernel,
+        (triton.cdiv(num_groups, constexprs["BATCH"]), num_splits),
+        query, k_cache, v_cache, tables.block_tables, tables.context_lens,
+        # A pointer is due also where none is touched.
+        out, out if log_sums is None else log_sums, out if weights is None else weights, steps,
+        len(query), tables.stride, split_len, tables.longest,
+        **constexprs,
+    )  # fmt: skip
+    return out.to(query.dtype) if parts is None else out
+
+
+def _constexprs(
+    query: torch.Tensor,
+    k_cache: torch.Tensor,
+    v_cache: torch.Tensor,
+    tables: Tables,
+    queries: int,
+    scale: float,
+) -> dict[str, Any]:
+    """What the kernel is compiled for: neither split, nor with weights, nor recorded so far."""
     rows, num_heads, head_dim = query.shape
     _, block_size, num_kv_heads, _ = k_cache.shape
     group_rows = queries * (num_heads // num_kv_heads)
     num_groups = triton.cdiv(rows, queries) * num_kv_heads
-    sizes = _tile_sizes(query, num_groups, group_rows, tables.longest, is_prefill=queries > 1)
-    if tile is not None:
-        sizes |= {"BATCH": 1, "TILE": tile}
-    is_split = num_splits > 1
-    # The interpreter holds bf16 as integers and truncates what it rounds to them; torch rounds.
-    dtype = torch.float32 if INTERPRETED and query.dtype == torch.bfloat16 else query.dtype
-    out = torch.empty_like(query, dtype=dtype)  # [rows, heads, head_dim]
-    parts, log_sums = out, out  # never touched unless split, but a pointer is due
-    if is_split:
-        parts = query.new_empty((num_splits, *query.shape), dtype=torch.float32)
-        log_sums = query.new_empty((num_splits, rows, num_heads), dtype=torch.float32)
-    split_len = triton.cdiv(triton.cdiv(tables.longest, num_splits), sizes["TILE"]) * sizes["TILE"]
-    launch(
-        paged_attention_kernel,
-        (triton.cdiv(num_groups, sizes["BATCH"]), num_splits),
-        query, k_cache, v_cache, tables.block_tables, tables.context_lens,
-        parts, log_sums, out if weights is None else weights, steps,
-        rows, tables.stride, split_len, tables.longest,
-        SCORE_SCALE=scale * math.log2(math.e),
-        K_STRIDES=k_cache.stride(), V_STRIDES=v_cache.stride(),
-        NUM_HEADS=num_heads, NUM_KV_HEADS=num_kv_heads, HEAD_DIM=head_dim,
-        BLOCK_SIZE=block_size, QUERIES=queries, **sizes,
-        DOT=_dot_type(query.dtype), INDEX=_index_type(k_cache, v_cache),
-        SPLIT=is_split, WEIGHTS=weights is not None,
-        ONE_TILE=weights is not None and not is_split and tables.longest <= sizes["TILE"],
-        RECORD=steps is not None,
-    )  # fmt: skip
-    if is_split:
-        _reduce(parts, log_sums, tables, out, weights)
-    return out.to(query.dtype)
+    return {
+        "SCORE_SCALE": scale * math.log2(math.e),
+        "K_STRIDES": k_cache.stride(),
+        "V_STRIDES": v_cache.stride(),
+        "NUM_HEADS": num_heads,
+        "NUM_KV_HEADS": num_kv_heads,
+        "HEAD_DIM": head_dim,
+        "BLOCK_SIZE": block_size,
+        "QUERIES": queries,
+        **_tile_sizes(query, num_groups, group_rows, tables.longest, is_prefill=queries > 1),
+        "DOT": _dot_type(query.dtype),
+        "INDEX": _index_type(k_cache, v_cache),
+        "SPLIT": False,
+        "WEIGHTS": False,
+        "ONE_TILE": False,
+        "RECORD": False,
+    }
 
 
 def _reduce(
     parts: torch.Tensor,
     log_sums: torch.Tensor,
     tables: Tables,
-    out: torch.Tensor,
+    dtype: torch.dtype,
     weights: torch.Tensor | None,
-) -> None:
-    """Start the reduce kernel: ``parts`` [splits, rows, heads, head_dim] become ``out``."""
+) -> torch.Tensor:
+    """Start the reduce kernel: ``parts`` [splits, rows, heads, head_dim] become one.
+
+    ``weights`` held scores so far. Returns the output, [rows, heads, head_dim] of ``dtype``.
+    """
     num_splits, rows, num_heads, head_dim = parts.shape
+    out = parts.new_empty(parts.shape[1:], dtype=_stored_type(dtype))  # [rows, heads, head_dim]
     launch(
         paged_attention_reduce_kernel,
         (rows * num_heads,),
@@ -194,6 +242,7 @@ def _reduce(
         SPLITS=next_power_of_2(num_splits), BLOCK_D=next_power_of_2(head_dim), TILE=REDUCE_TILE,
         WEIGHTS=weights is not None, num_warps=1,
     )  # fmt: skip
+    return out.to(dtype)
 
 
 def _tile_sizes(
@@ -224,6 +273,14 @@ def _num_splits(num_groups: int, longest: int, device: torch.device) -> int:
 @cache
 def _multiprocessors(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+def _stored_type(dtype: torch.dtype) -> torch.dtype:
+    """What a kernel stores, for a result of ``dtype``.
+
+    The interpreter holds bf16 as integers and truncates what it rounds to them; torch rounds.
+    """
+    return torch.float32 if INTERPRETED and dtype == torch.bfloat16 else dtype
 
 
 def _dot_type(dtype: torch.dtype) -> tl.dtype:

@@ -6,6 +6,7 @@ where its running numbers stand. Nothing is computed again here. Arguments as fo
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -30,9 +31,11 @@ class AttentionSteps:
     context; ``maxima`` and ``denominators`` ``[rows, num_heads, tiles]`` and ``accumulators``
     ``[rows, num_heads, tiles, head_dim]`` fp32 as they stand after each tile, NaN for a tile that
     the program did not reach. ``out`` ``[rows, num_heads, head_dim]`` is what the launch returned.
+    ``constexprs`` are those that the kernel ran with: they decide which branches it took.
     """
 
     tile: int
+    constexprs: Mapping[str, object]
     block_ids: torch.Tensor
     addresses: torch.Tensor
     scores: torch.Tensor
@@ -76,7 +79,7 @@ def attention_steps(
     maxima = numbers.new_full((rows, num_heads, tiles), torch.nan)
     denominators = torch.full_like(maxima, torch.nan)  # [rows, num_heads, tiles]
     accumulators = numbers.new_full((rows, num_heads, tiles, head_dim), torch.nan)
-    out = record_attention(
+    out, constexprs = record_attention(
         query,
         k_cache,
         v_cache,
@@ -88,7 +91,7 @@ def attention_steps(
         (block_ids, addresses, scores, maxima, denominators, accumulators),
     )
     return AttentionSteps(
-        tile, block_ids, addresses, scores, maxima, denominators, accumulators, out
+        tile, constexprs, block_ids, addresses, scores, maxima, denominators, accumulators, out
     )
 
 

@@ -32,7 +32,9 @@ def write_slots_kernel(
 
     # Columns are channels. Their number is padded to a power of two, so some are masked.
     channel = tl.arange(0, CHANNELS).to(tl.int64)
-    has_place = (slot >= 0) & (channel < NUM_KV_HEADS * HEAD_DIM)  # [TOKENS, CHANNELS]
+    has_place = slot >= 0
+    if CHANNELS != NUM_KV_HEADS * HEAD_DIM:
+        has_place &= channel < NUM_KV_HEADS * HEAD_DIM  # [TOKENS, CHANNELS]
     k_from = token * K_ROW + channel
     v_from = k_from
     if V_ROW != K_ROW:

@@ -117,6 +117,18 @@ class Engine:
         pending_id = self._request(name).pending_id
         return None if pending_id is None else tokenizer.decode([pending_id])
 
+    def last_attention(self, name: str, layer: int) -> AttentionRecord:
+        """The record of a request's last executed input in one layer.
+
+        Raises ValueError for an unknown name, a layer that the model lacks, and where nothing of
+        the request was executed yet.
+        """
+        self._request(name)
+        require_whole_number("layer", layer, least=0, most=self.model.config.num_layers - 1)
+        if name not in self.attention:
+            raise ValueError(f"nothing of {name!r} was executed yet")
+        return next(r for r in reversed(self.attention[name]) if r.layer == layer)
+
     def admit(self, name: str, prompt: str) -> None:
         """Give a new request blocks for its prompt; nothing is computed yet.
 

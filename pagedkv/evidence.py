@@ -99,7 +99,7 @@ def work_out_score(engine: Engine, name: str) -> WorkedScore:
     the block table, in float64.
     """
     layer, head = most_spread_head(last_queries(attention_views(engine, [name])))
-    record = next(r for r in reversed(engine.attention[name]) if r.layer == layer)
+    record = engine.last_attention(name, layer)
     earlier = record.paged.weights[head, : max(record.position, 1)]  # [record.position], or [1]
     key_position = int(earlier.argmax())
     num_heads, head_dim = record.query.shape

@@ -64,7 +64,7 @@ def show_walk(block_size: int) -> None:
         at = _step(moments)
     moment = moments[at]
     with st.container(key="walk", horizontal=True):
-        st.html(source_html(read_kernel(), moment), width=640)
+        st.html(source_html(read_kernel(launch.steps.constexprs), moment), width=640)
         with st.container(width="stretch"):
             st.markdown(_where(moment, moments))
             st.html(state_html(moment, launch.texts[row]))

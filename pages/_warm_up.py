@@ -16,6 +16,7 @@ from pages._runs import run_store
 from pages._welcome import say_where
 
 SECONDS_FOR_THE_FIRST_VISITOR = 3  # whose page would otherwise share Python with the other lessons
+OBJECTS_BETWEEN_COLLECTIONS = 10_000
 
 
 @asynccontextmanager
@@ -43,7 +44,10 @@ def _keep_out_of_collections() -> None:
     """Take what is here to stay out of the collector's sight, once all of it is imported.
 
     Streamlit collects garbage after every run of a page; with torch in memory that would walk a
-    million objects after every click. Runs need it not: they are kept as text and bytes.
+    million objects after every click. Runs need it not: they are kept as text and bytes. Nor is
+    there much to find while one is made: it makes many objects and hardly a cycle, and looking
+    after every 700 of them, as Python does, is a tenth of the whole time.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])

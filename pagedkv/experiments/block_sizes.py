@@ -93,7 +93,7 @@ def _stored(text: str, block_size: int, model: CharGPT) -> Engine:
 def _attend(engine: Engine, layer: int) -> Attended:
     """Let the decode kernel attend with the last position's query, over all that is stored."""
     cache = engine.cache
-    record = next(r for r in reversed(engine.attention["B"]) if r.layer == layer)
+    record = engine.last_attention("B", layer)
     out, weights = kernels.paged_attention(
         record.query[None].to(cache.device),
         cache.k_cache[layer],
@@ -107,7 +107,7 @@ def _attend(engine: Engine, layer: int) -> Attended:
 
 def _compared(engine: Engine, layer: int, attended: Attended, first: Attended) -> AtBlockSize:
     cache = engine.cache
-    record = next(r for r in reversed(engine.attention["B"]) if r.layer == layer)
+    record = engine.last_attention("B", layer)
     return AtBlockSize(
         block_size=cache.block_size,
         num_blocks=len(cache.block_table("B")),

@@ -146,7 +146,7 @@ def build_scene(block_size: int = 4, layer: int = 0, model: CharGPT | None = Non
     at_start = Pools(engine.cache.k_cache[layer], engine.cache.v_cache[layer]).clone()
     events.clear()
     _decode_in_turns(engine)
-    record = next(r for r in engine.attention[REQUEST] if r.layer == layer)
+    record = engine.last_attention(REQUEST, layer)
     return Scene(
         engine=engine,
         layer=layer,

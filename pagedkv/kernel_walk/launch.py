@@ -6,7 +6,6 @@ import torch
 
 import kernels
 from pagedkv.dense_reference import DenseResult
-from pagedkv.engine import AttentionRecord
 from pagedkv.experiments.scene import Scene
 
 
@@ -35,7 +34,7 @@ def record_launch(scene: Scene, tile: int) -> RecordedLaunch:
     Raises ValueError for a tile that ``kernels.attention_steps`` refuses, and without Triton.
     """
     cache, engine = scene.engine.cache, scene.engine
-    records = [_last(engine.attention[name], scene.layer) for name in cache.requests]
+    records = [engine.last_attention(name, scene.layer) for name in cache.requests]
     width = max(len(record.block_table) for record in records)
     tables = torch.full((len(records), width), -1, dtype=torch.int32)  # [rows, max_blocks]
     for row, record in enumerate(records):
@@ -56,7 +55,3 @@ def record_launch(scene: Scene, tile: int) -> RecordedLaunch:
         dense=tuple(record.dense for record in records),
         steps=steps,
     )
-
-
-def _last(records: tuple[AttentionRecord, ...], layer: int) -> AttentionRecord:
-    return next(record for record in reversed(records) if record.layer == layer)

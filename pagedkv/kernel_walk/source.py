@@ -14,17 +14,6 @@ import kernels
 FILE = Path(kernels.__file__).with_name("attention_kernel.py")
 KERNEL = "paged_attention_kernel"
 
-# One program of a decode step, recorded: a row and a KV head, K and V with the same strides.
-RECORDED: Mapping[str, object] = {
-    "BATCH": 1,
-    "K_STRIDES": (),
-    "V_STRIDES": (),
-    "SPLIT": False,
-    "WEIGHTS": False,
-    "ONE_TILE": False,
-    "RECORD": True,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -50,8 +39,11 @@ class KernelSource:
     after: tuple[Statement, ...]
 
 
-def read_kernel(constexprs: Mapping[str, object] = RECORDED) -> KernelSource:
-    """The kernel as a launch with these ``constexprs`` runs it."""
+def read_kernel(constexprs: Mapping[str, object]) -> KernelSource:
+    """The kernel as a launch with these ``constexprs`` runs it (``AttentionSteps`` has them).
+
+    Raises NameError if a branch hangs on one that is missing.
+    """
     text = FILE.read_text(encoding="utf-8")
     (function,) = (
         node
@@ -60,7 +52,8 @@ def read_kernel(constexprs: Mapping[str, object] = RECORDED) -> KernelSource:
     )
     first = min(decorator.lineno for decorator in function.decorator_list)
     last = function.end_lineno or function.lineno
-    run = list(_run(function.body[1:], constexprs))  # the first is the docstring
+    known = dict(constexprs)
+    run = list(_run(function.body[1:], known))  # the first is the docstring
     (place,) = (i for i, node in enumerate(run) if isinstance(node, ast.For))
     loop = run[place]
     assert isinstance(loop, ast.For)
@@ -69,27 +62,30 @@ def read_kernel(constexprs: Mapping[str, object] = RECORDED) -> KernelSource:
         first_line=first,
         before=tuple(map(_statement, run[:place])),
         loop=Statement(loop.lineno, loop.lineno, frozenset({ast.unparse(loop.target)})),
-        body=tuple(map(_statement, _run(loop.body, constexprs))),
+        body=tuple(map(_statement, _run(loop.body, known))),
         after=tuple(map(_statement, run[place + 1 :])),
     )
 
 
-def _run(body: list[ast.stmt], constexprs: Mapping[str, object]) -> Iterator[ast.stmt]:
+def _run(body: list[ast.stmt], known: dict[str, object]) -> Iterator[ast.stmt]:
     """The statements of ``body`` that are run, branches taken in place of their ``if``.
 
-    What only records is one statement, however many lines it has.
+    What only records is one statement, however many lines it has. ``known`` are the constexprs by
+    name; those that the kernel makes of others (``NAME: tl.constexpr = ...``) are added.
     """
     for node in body:
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            known[ast.unparse(node.target)] = _value(node.value, known)
         if not isinstance(node, ast.If) or ast.unparse(node.test) == "RECORD":
             yield node
         else:
-            yield from _run(node.body if _holds(node.test, constexprs) else node.orelse, constexprs)
+            yield from _run(node.body if _value(node.test, known) else node.orelse, known)
 
 
-def _holds(test: ast.expr, constexprs: Mapping[str, object]) -> bool:
-    """Whether a condition on constexprs holds; a name that is none of them is a ``NameError``."""
-    code = compile(ast.Expression(test), str(FILE), "eval")
-    return bool(eval(code, {"__builtins__": {}}, dict(constexprs)))
+def _value(expression: ast.expr, known: Mapping[str, object]) -> object:
+    """What an expression of constexprs is; a name that is none of them is a ``NameError``."""
+    code = compile(ast.Expression(expression), str(FILE), "eval")
+    return eval(code, {"__builtins__": {}}, dict(known))
 
 
 def _statement(node: ast.stmt) -> Statement:

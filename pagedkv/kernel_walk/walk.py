@@ -38,9 +38,7 @@ class Moment:
     new: frozenset[str] = frozenset()
 
 
-def walk(
-    steps: AttentionSteps, row: int, head: int, context_len: int, source: KernelSource | None = None
-) -> tuple[Moment, ...]:
+def walk(steps: AttentionSteps, row: int, head: int, context_len: int) -> tuple[Moment, ...]:
     """All moments of the program that attended for ``row``, as query head ``head`` saw them.
 
     ``context_len`` positions belong to the row. Raises ValueError for a row or head that the launch
@@ -52,7 +50,7 @@ def walk(
             raise ValueError(f"{name} is {value}; it must be from 0 to {most}")
     if not 0 < context_len <= longest:
         raise ValueError(f"context_len is {context_len}; it must be from 1 to {longest}")
-    source = source or read_kernel()
+    source = read_kernel(steps.constexprs)
     moments = [Moment(statement, None, range(0)) for statement in source.before]
     record = _Record(steps, row, head, context_len)
     for tile in range(record.num_tiles):

@@ -94,20 +94,21 @@ def other_settings(lesson: LessonPage) -> Iterator[Measured]:
 
 
 def extremes(lesson: LessonPage) -> Measured:
-    """The slowest corner of the ranges."""
-    seconds = []
+    """The slowest corner of the ranges: its last three prompt lengths, one after the other."""
+    seconds: dict[str, list[float]] = {}
     for slug in (item.slug for item in LESSONS):
-        lesson.go_to(f"/{slug}?block_size=32&capacity=255&prompt_length=64").wait_for_player()
+        lesson.go_to(f"/{slug}?block_size=32&capacity=256&prompt_length=61").wait_for_player()
         lesson.page.evaluate(STOPWATCH)
-        lesson.slider("capacity").focus()
-        seconds.append(
-            timed(lesson.page, "ArrowRight", ADDRESS.format(name="capacity", value="'256'"))
-        )
-    worst = max(seconds)
-    value = f"{median(seconds):.1f} s, at most {worst:.1f} s ({len(seconds)} lessons)"
-    return Measured(
-        "block size 32, capacity 256, prompts of 64, new trace", "≤ 4 s", value, worst <= 4
-    )
+        lesson.slider("prompt_length").focus()
+        seconds[slug] = [
+            timed(lesson.page, "ArrowRight", ADDRESS.format(name="prompt_length", value=f"'{n}'"))
+            for n in (62, 63, 64)
+        ]
+    slowest = max(seconds, key=lambda slug: median(seconds[slug]))
+    middle, worst = median(seconds[slowest]), max(map(max, seconds.values()))
+    value = f"{middle:.1f} s ({slowest}), at most {worst:.1f} s ({len(seconds)} lessons, 3 times)"
+    what = "block size 32, capacity 256, prompts of 62 to 64, new trace"
+    return Measured(what, "≤ 4 s", value, middle <= 4)
 
 
 def measure_start(browser: Browser, project: Path) -> Measured:

@@ -1,9 +1,9 @@
 """Projector, laptop, tablet and telephone; light and dark; everybody can use the pages."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import serious_violations
 from browser_tools import EVERY_LESSON, SMALLEST_TYPE, LessonPage, Open
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 SCREENS = [(1280, 640), (1280, 800), (1024, 768), (390, 844)]
 SCHEMES = ["light", "dark"]
@@ -103,17 +103,6 @@ def test_axe_finds_no_serious_violation_on_the_start_page(open_start: Open, sche
     start.page.get_by_text("The words of the course").click()
     assert serious_violations(start.page) == []
     assert start.complaints == []
-
-
-def serious_violations(page: Page) -> list[str]:
-    """What axe-core calls serious or critical, and where."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

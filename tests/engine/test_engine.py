@@ -221,6 +221,7 @@ def test_a_request_can_end_before_it_was_ever_executed(engine):
     "ask",
     [
         lambda engine: engine.text("X"),
+        lambda engine: engine.last_attention("X", 0),
         lambda engine: engine.pending_token("X"),
         lambda engine: engine.append("X"),
         lambda engine: engine.execute("B", "X"),
@@ -352,6 +353,18 @@ def test_attention_records_are_those_of_the_last_execution(engine):
     engine.append("B")
     engine.execute("B")
     assert [(r.position, r.layer) for r in engine.attention["B"]] == [(6, 0), (6, 1), (6, 2)]
+
+
+def test_the_last_attention_is_that_of_the_last_input_in_one_layer(engine):
+    started(engine)
+    for layer in range(3):
+        record = engine.last_attention("B", layer)
+        assert (record.request, record.position, record.layer) == ("B", 5, layer)
+    with pytest.raises(ValueError, match="layer must be a whole number from 0 to 2, got 3"):
+        engine.last_attention("B", 3)
+    engine.fork("B", "B2")
+    with pytest.raises(ValueError, match="nothing of 'B2' was executed yet"):
+        engine.last_attention("B2", 0)
 
 
 def test_selection_is_announced_with_token_and_rank(model):

@@ -8,7 +8,7 @@ import torch
 
 import kernels
 from pagedkv.kernel_walk import read_kernel, walk
-from pagedkv.kernel_walk.source import FILE, RECORDED
+from pagedkv.kernel_walk.source import FILE
 
 BLOCK_SIZES = (1, 3, 4, 16)
 
@@ -93,7 +93,7 @@ def test_nothing_to_read_is_refused():
 
 
 def test_the_source_is_the_file_that_runs():
-    source = read_kernel()
+    source = read_kernel(recorded()[1].constexprs)
     lines = FILE.read_text().splitlines()
     assert tuple(lines[source.first_line - 1 :][: len(source.lines)]) == source.lines
     assert source.lines[0] == "@triton.jit"
@@ -102,35 +102,40 @@ def test_the_source_is_the_file_that_runs():
 
 
 def test_statements_are_whole_and_in_order():
-    source = read_kernel()
+    source = read_kernel(recorded()[1].constexprs)
     assert len(source.before) > 10 and len(source.body) > 15 and source.after
     for part in (source.before, source.body, source.after):
         assert all(a.last < b.first for a, b in pairwise(part))
 
 
 def test_branches_follow_the_constexprs():
+    constexprs = recorded()[1].constexprs
     lines = FILE.read_text().splitlines()
 
     def text(constexprs):
         source = read_kernel(constexprs)
-        return "\n".join(lines[s.first - 1] for s in (*source.body, *source.after))
+        statements = (*source.before, *source.body, *source.after)
+        return "\n".join(lines[s.first - 1] for s in statements)
 
-    recording = text(RECORDED)
+    recording = text(constexprs)
     assert "tl.trans(k)" in recording and "k_t =" not in recording
     assert "if RECORD" in recording and "stored_weight" not in recording
-    batched = text({**RECORDED, "BATCH": 8, "V_STRIDES": (1,)})
+    batched = text({**constexprs, "BATCH": 8, "V_STRIDES": (1,)})
     assert "k_t =" in batched and "v_slot =" in batched and "tl.trans(k)," not in batched
-    assert "log_sums" in text({**RECORDED, "SPLIT": True})
+    assert "m_group, m =" not in recording  # two heads of a group make a tile without padding
+    assert "m_group, m =" in text({**constexprs, "BLOCK_M": 16})
+    assert "log_sums" in text({**constexprs, "SPLIT": True})
 
 
 def test_an_unknown_condition_is_not_guessed():
+    _, steps = recorded()
     with pytest.raises(NameError, match="BATCH"):
-        read_kernel({"SPLIT": False, "K_STRIDES": (), "V_STRIDES": (), "WEIGHTS": False})
+        read_kernel({name: value for name, value in steps.constexprs.items() if name != "BATCH"})
 
 
 def test_a_walk_visits_every_tile_line_by_line():
     _, steps = recorded()
-    source = read_kernel()
+    source = read_kernel(steps.constexprs)
     moments = walk(steps, 0, 2, 11)
     assert [m.statement for m in moments if m.tile is None] == [*source.before, *source.after]
     for tile, positions in enumerate([range(4), range(4, 8), range(8, 11)]):

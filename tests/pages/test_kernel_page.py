@@ -39,11 +39,12 @@ def test_a_step_shows_the_next_line_and_what_it_made(open_page: Open, block_size
     app = opened(open_page, block_size)
     launch = record_launch(build_scene(block_size), tile=4)
     moments = walk(launch.steps, 0, 0, len(launch.texts[0]))
-    assert f">{read_kernel().before[0].first:>4}</b>" not in html(app, "kernel-state")
+    source = read_kernel(launch.steps.constexprs)
+    assert f">{source.before[0].first:>4}</b>" not in html(app, "kernel-state")
     press(app, "Next line")
     assert app.slider(key="kernel_line").value == 1
     press(app, "Next tile")
-    assert app.slider(key="kernel_line").value == len(read_kernel().before)
+    assert app.slider(key="kernel_line").value == len(source.before)
     last = len(moments) - 1
     app.slider(key="kernel_line").set_value(last).run()
     ran = f'<span class="ran"><b>{moments[last].statement.first:>4}</b>'

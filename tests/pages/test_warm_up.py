@@ -42,7 +42,10 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             self.start = lambda: (done.append("in the background"), target())
 
     collector = SimpleNamespace(
-        collect=lambda: done.append("collect"), freeze=lambda: done.append("freeze")
+        collect=lambda: done.append("collect"),
+        freeze=lambda: done.append("freeze"),
+        get_threshold=lambda: (700, 10, 10),
+        set_threshold=lambda *thresholds: done.append(f"thresholds {thresholds}"),
     )
     monkeypatch.setattr(_warm_up, "run_store", lambda: SimpleNamespace(get=get))
     monkeypatch.setattr(_warm_up, "Thread", AtOnce)
@@ -74,6 +77,7 @@ def test_what_was_imported_is_frozen_once(done: list[str]) -> None:
     warm_up_until_the_first_visitor()
     assert done.count("freeze") == 1
     assert done.index("collect") < done.index("freeze") < done.index("in the background")
+    assert "thresholds (10000, 10, 10)" in done
     assert "pages._lesson" in sys.modules  # imported here, and with it Plotly
 
 
