@@ -14,7 +14,7 @@ Read in this order: ``ops`` (what can be called), ``torch_backend`` (the algorit
 (what they must equal), ``checks`` (what they refuse), ``backend`` and ``launch`` (what runs them).
 """
 
-from kernels.attention_steps import AttentionSteps, attention_steps
+from kernels.attention_steps import AttentionSteps, attention_steps, recordable_tiles
 from kernels.backend import runtime
 from kernels.dense_attention import dense_attention
 from kernels.ops import copy_blocks, paged_attention, paged_prefill, write_slots
@@ -26,6 +26,7 @@ __all__ = [
     "dense_attention",
     "paged_attention",
     "paged_prefill",
+    "recordable_tiles",
     "runtime",
     "write_slots",
 ]

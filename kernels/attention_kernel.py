@@ -54,41 +54,47 @@ def paged_attention_kernel(
     first_group = tl.program_id(0).to(INDEX) * BATCH
 
     # The query rows: a group is QUERIES rows of the batch, in the query heads of one KV head.
-    m = tl.arange(0, BATCH * BLOCK_M).to(INDEX)
+    m = tl.arange(0, BATCH * BLOCK_M).to(INDEX)  # [BATCH * BLOCK_M], as all per query row
     if QUERIES == 1 and BLOCK_M == GROUP_SIZE:  # group after group is head after head of each row
         row_head = first_group.to(tl.int64) * GROUP_SIZE + m
         row = row_head // NUM_HEADS
         in_use = row < num_rows
     else:
-        m_group, m = first_group + m // BLOCK_M, m % BLOCK_M
-        row = m_group // NUM_KV_HEADS * QUERIES + m // GROUP_SIZE
-        head = m_group % NUM_KV_HEADS * GROUP_SIZE + m % GROUP_SIZE
+        m_group, in_group = first_group + m // BLOCK_M, m % BLOCK_M
+        row = m_group // NUM_KV_HEADS * QUERIES + in_group // GROUP_SIZE
+        head = m_group % NUM_KV_HEADS * GROUP_SIZE + in_group % GROUP_SIZE
         row_head = row.to(tl.int64) * NUM_HEADS + head
-        in_use = (row < num_rows) & (m < QUERIES * GROUP_SIZE)
-    context_len = tl.load(context_lens + row, mask=in_use, other=0)  # [BATCH * BLOCK_M]
+        in_use = (row < num_rows) & (in_group < QUERIES * GROUP_SIZE)
+    context_len = tl.load(context_lens + row, mask=in_use, other=0)
 
-    dim = tl.arange(0, BLOCK_D).to(INDEX)
+    dim = tl.arange(0, BLOCK_D).to(INDEX)  # [BLOCK_D]
     q_at = (row_head * HEAD_DIM)[:, None] + dim
-    q_mask = in_use[:, None]
+    q_mask = in_use[:, None]  # [BATCH * BLOCK_M, 1], or a column for each dim
     if BLOCK_D != HEAD_DIM:
         q_mask &= dim < HEAD_DIM
     q = tl.load(query + q_at, mask=q_mask, other=0.0).to(DOT)  # [BATCH * BLOCK_M, BLOCK_D]
 
     # The keys: for each group TILE positions at a time, as far as its longest row sees.
-    n = tl.arange(0, BATCH * TILE).to(INDEX)
-    n_group, n = first_group + n // TILE, n % TILE
+    n = tl.arange(0, BATCH * TILE).to(INDEX)  # [BATCH * TILE], as all per key
+    n_group, in_tile = first_group + n // TILE, n % TILE
     n_row, kv_head = n_group // NUM_KV_HEADS * QUERIES, n_group % NUM_KV_HEADS
     table = block_tables + n_row.to(tl.int64) * table_stride
-    group_len = tl.reduce(tl.reshape(context_len, (BATCH, BLOCK_M)), 1, larger)
+    group_len = tl.reduce(tl.reshape(context_len, (BATCH, BLOCK_M)), 1, larger)  # [BATCH]
     end = tl.reduce(group_len, 0, larger)
-    group_len = tl.reshape(tl.broadcast_to(group_len[:, None], (BATCH, TILE)), (BATCH * TILE,))
-    tile = tl.arange(0, TILE).to(INDEX)
-    context_len = context_len[:, None]
+    key_len = tl.reshape(tl.broadcast_to(group_len[:, None], (BATCH, TILE)), (BATCH * TILE,))
+    tile = tl.arange(0, TILE).to(INDEX)  # [TILE]
+    row_len = context_len[:, None]  # [BATCH * BLOCK_M, 1]
 
     # The maximum starts at the least number there is and not at -inf, for inf - inf is NaN.
     m_i = tl.full([BATCH * BLOCK_M], LEAST, tl.float32)
     l_i = tl.full([BATCH * BLOCK_M], 0.0, tl.float32)
     acc = tl.full([BATCH * BLOCK_M, BLOCK_D], 0.0, tl.float32)
+
+    if RECORD:  # for those who want to look: where the running numbers begin
+        first_step = row_head * (tl.cdiv(weights_width, TILE) + 1)
+        tl.store(steps[3] + first_step, m_i, mask=in_use)
+        tl.store(steps[4] + first_step, l_i, mask=in_use)
+        tl.store(steps[5] + (first_step * HEAD_DIM)[:, None] + dim, acc, mask=q_mask)
 
     begin = 0
     if SPLIT:
@@ -98,8 +104,8 @@ def paged_attention_kernel(
         weights_row = weights + (row_head * weights_width)[:, None]
     for start in range(begin, end, TILE):
         # The context length says how many positions count, the table where they are.
-        n_position = start + n
-        stored = n_position < group_len
+        n_position = start + in_tile
+        stored = n_position < key_len
         block = tl.load(table + n_position // BLOCK_SIZE, mask=stored)
         block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB
         offset = n_position % BLOCK_SIZE
@@ -110,8 +116,8 @@ def paged_attention_kernel(
             v_slot = block * V_STRIDES[0] + (offset * V_STRIDES[1] + kv_head * V_STRIDES[2])
             v_at = v_slot[:, None] + dim * V_STRIDES[3]
 
-        # Slots past the longest context are never loaded, neither K nor V: they may hold NaN, and a
-        # weight of 0 does not help, for 0 * NaN is NaN.
+        # Slots past the group's longest context are never loaded, neither K nor V: they may hold
+        # NaN, and a weight of 0 does not help, for 0 * NaN is NaN.
         kv_mask = stored[:, None]
         if BLOCK_D != HEAD_DIM:
             kv_mask &= dim < HEAD_DIM
@@ -127,12 +133,12 @@ def paged_attention_kernel(
             qk = tl.dot(tl.reshape(q, (BATCH, BLOCK_M, BLOCK_D)), k_t, input_precision="ieee")
             qk = tl.reshape(qk, (BATCH * BLOCK_M, TILE))
         position = start + tile
-        seen = position < context_len  # [BATCH * BLOCK_M, TILE]: within the context, and causal
+        seen = position < row_len  # [BATCH * BLOCK_M, TILE]: within the context, and causal
         qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))
 
         # Online softmax: what was summed under the old maximum shrinks by alpha.
         m_new = tl.maximum(m_i, tl.reduce(qk, 1, larger))
-        alpha = tl.exp2(m_i - m_new)
+        alpha = tl.exp2(m_i - m_new)  # [BATCH * BLOCK_M]
         p = tl.exp2(qk - m_new[:, None])  # 0 where qk is -inf
         l_i = l_i * alpha + tl.reduce(p, 1, plus)
         m_i = m_new
@@ -154,15 +160,15 @@ def paged_attention_kernel(
             pv = tl.reshape(pv, (BATCH * BLOCK_M, BLOCK_D))
         acc = acc * alpha[:, None] + pv
 
-        if RECORD:  # for those who want to look: what this tile found, and where it stands now
-            keys_at = n_group * weights_width + n_position
+        if RECORD:  # what this tile found, and where the running numbers stand now
+            keys_at = n_group.to(tl.int64) * weights_width + n_position
             tl.store(steps[0] + keys_at, block, mask=stored)
             tl.store(steps[1] + keys_at, k_slot, mask=stored)
             tl.store(steps[2] + (row_head * weights_width)[:, None] + position, qk, mask=seen)
-            tile_at = row_head * tl.cdiv(weights_width, TILE) + start // TILE
-            tl.store(steps[3] + tile_at, m_i, mask=in_use)
-            tl.store(steps[4] + tile_at, l_i, mask=in_use)
-            tl.store(steps[5] + (tile_at * HEAD_DIM)[:, None] + dim, acc, mask=q_mask)
+            step = first_step + start // TILE + 1
+            tl.store(steps[3] + step, m_i, mask=in_use)
+            tl.store(steps[4] + step, l_i, mask=in_use)
+            tl.store(steps[5] + (step * HEAD_DIM)[:, None] + dim, acc, mask=q_mask)
 
     # The largest score counted 1, so less than 1 means that nothing was seen: zeros, not 0 / 0.
     l_i = tl.maximum(l_i, 1.0)
@@ -177,7 +183,7 @@ def paged_attention_kernel(
         tl.debug_barrier()  # scores stored by other threads of the program must be visible
         for start in range(begin, end, TILE):
             position = start + tile
-            seen = position < context_len
+            seen = position < row_len
             qk = tl.load(weights_row + position, mask=seen, other=float("-inf"))
             p = tl.exp2(qk - m_i[:, None]) / l_i[:, None]
             tl.store(weights_row + position, p, mask=seen)

@@ -37,6 +37,8 @@ TILE_BYTES = 16 * 1024  # of K in a tile, at most, on a GPU
 HOPPER = (9, 0)  # compute capability; before it a prefill's products take twice the registers
 SPLIT_POSITIONS = 256  # a split has at least so many, or it is not worth its second step
 PROGRAMS_PER_MULTIPROCESSOR = 4
+REDUCE_WARP = 2048  # numbers of the splits' outputs in a warp at once: 64 registers a thread
+REDUCE_WARPS = 8  # at most; with head_dim 128 these read 128 splits at once
 REDUCE_TILE = 256  # scores that become weights in one step of the reduce kernel
 
 
@@ -233,14 +235,18 @@ def _reduce(
     """
     num_splits, rows, num_heads, head_dim = parts.shape
     out = parts.new_empty(parts.shape[1:], dtype=_stored_type(dtype))  # [rows, heads, head_dim]
+    splits, block_d = next_power_of_2(num_splits), next_power_of_2(head_dim)
+    # Many splits mean few rows and heads, so few programs: each had better read with more warps.
+    chunk = min(splits, max(REDUCE_WARPS * REDUCE_WARP // block_d, 1))
+    num_warps = min(max(chunk * block_d // REDUCE_WARP, 1), REDUCE_WARPS)
     launch(
         paged_attention_reduce_kernel,
         (rows * num_heads,),
         parts, log_sums, tables.context_lens, out, out if weights is None else weights,
         rows * num_heads, tables.longest,
         NUM_HEADS=num_heads, HEAD_DIM=head_dim, NUM_SPLITS=num_splits,
-        SPLITS=next_power_of_2(num_splits), BLOCK_D=next_power_of_2(head_dim), TILE=REDUCE_TILE,
-        WEIGHTS=weights is not None, num_warps=1,
+        SPLITS=splits, CHUNK=chunk, BLOCK_D=block_d, TILE=REDUCE_TILE,
+        WEIGHTS=weights is not None, num_warps=num_warps,
     )  # fmt: skip
     return out.to(dtype)
 

@@ -8,6 +8,7 @@ where its running numbers stand. Nothing is computed again here. Arguments as fo
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 
@@ -24,17 +25,19 @@ LEAST_TILE_COMPILED = 16  # tensor cores multiply nothing smaller
 class AttentionSteps:
     """Everything the programs of one launch recorded; a program is one row and KV head.
 
-    ``tile`` positions are one step. Per row and KV head, by position, -1 past the context:
-    ``block_ids`` and ``addresses`` (in elements, where the key's first number lies in ``k_cache``),
-    both ``[rows, num_kv_heads, longest]`` int64. Per row and query head: ``scores`` ``[rows,
-    num_heads, longest]`` fp32, scaled for base 2 (``q . k * scale * log2(e)``), -inf past the
-    context; ``maxima`` and ``denominators`` ``[rows, num_heads, tiles]`` and ``accumulators``
-    ``[rows, num_heads, tiles, head_dim]`` fp32 as they stand after each tile, NaN for a tile that
-    the program did not reach. ``out`` ``[rows, num_heads, head_dim]`` is what the launch returned.
-    ``constexprs`` are those that the kernel ran with: they decide which branches it took.
+    A row has ``context_lens`` positions, and ``tile`` of them are one step. Per row and KV head, by
+    position, -1 past the context: ``block_ids`` and ``addresses`` (in elements, where the key's
+    first number lies in ``k_cache``), both ``[rows, num_kv_heads, longest]`` int64. Per row and
+    query head: ``scores`` ``[rows, num_heads, longest]`` fp32, scaled for base 2
+    (``q . k * scale * log2(e)``), -inf past the context; ``maxima`` and ``denominators`` ``[rows,
+    num_heads, 1 + tiles]`` and ``accumulators`` ``[rows, num_heads, 1 + tiles, head_dim]`` fp32 as
+    they are at first and after each tile, NaN for a tile that the program did not reach. ``out``
+    ``[rows, num_heads, head_dim]`` is what the launch returned. ``constexprs`` are those that the
+    kernel ran with: they decide which branches it took.
     """
 
     tile: int
+    context_lens: tuple[int, ...]
     constexprs: Mapping[str, object]
     block_ids: torch.Tensor
     addresses: torch.Tensor
@@ -43,6 +46,14 @@ class AttentionSteps:
     denominators: torch.Tensor
     accumulators: torch.Tensor
     out: torch.Tensor
+
+
+def recordable_tiles() -> tuple[int, ...]:
+    """Sizes of a tile that suit a short context, the least first; none without Triton."""
+    if not CHOICE.has_triton:
+        return ()
+    least = 2 if CHOICE.interpreted else LEAST_TILE_COMPILED
+    return tuple(least << doubled for doubled in range(4))
 
 
 @torch.no_grad()
@@ -71,14 +82,14 @@ def attention_steps(
     if not CHOICE.has_triton:
         raise ValueError("this process runs without Triton, so there is no kernel to record")
     rows, num_heads, head_dim = query.shape
-    num_kv_heads, tiles = k_cache.shape[2], math.ceil(longest / tile)
+    num_kv_heads, num_steps = k_cache.shape[2], 1 + math.ceil(longest / tile)
     block_ids = context_lens.new_full((rows, num_kv_heads, longest), -1, dtype=torch.int64)
     addresses = torch.full_like(block_ids, -1)  # [rows, num_kv_heads, longest]
     numbers = query.new_empty(0, dtype=torch.float32)
     scores = numbers.new_full((rows, num_heads, longest), -torch.inf)
-    maxima = numbers.new_full((rows, num_heads, tiles), torch.nan)
-    denominators = torch.full_like(maxima, torch.nan)  # [rows, num_heads, tiles]
-    accumulators = numbers.new_full((rows, num_heads, tiles, head_dim), torch.nan)
+    maxima = numbers.new_full((rows, num_heads, num_steps), torch.nan)
+    denominators = torch.full_like(maxima, torch.nan)  # [rows, num_heads, 1 + tiles]
+    accumulators = numbers.new_full((rows, num_heads, num_steps, head_dim), torch.nan)
     out, constexprs = record_attention(
         query,
         k_cache,
@@ -91,7 +102,16 @@ def attention_steps(
         (block_ids, addresses, scores, maxima, denominators, accumulators),
     )
     return AttentionSteps(
-        tile, constexprs, block_ids, addresses, scores, maxima, denominators, accumulators, out
+        tile=tile,
+        context_lens=tuple(context_lens.tolist()),
+        constexprs=MappingProxyType(constexprs),
+        block_ids=block_ids,
+        addresses=addresses,
+        scores=scores,
+        maxima=maxima,
+        denominators=denominators,
+        accumulators=accumulators,
+        out=out,
     )
 
 

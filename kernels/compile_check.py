@@ -2,7 +2,8 @@
 
 Compiles every kernel for four architectures and prints a line each: registers, spills, shared
 memory beside the architecture's limit, loads of 16 bytes, tensor-core instructions. These are facts
-about machine code and no speeds. Exit code 1 if a kernel spills or asks for too much shared memory.
+about machine code and no speeds. Exit code 1 if a kernel spills or asks for too much shared memory,
+2 if Triton is missing or refuses a kernel.
 """
 
 import argparse
@@ -13,26 +14,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-HEAD = (
-    "kernel",
-    "target",
-    "registers",
-    "spills",
-    "shared",
-    "limit",
-    "16-byte loads",
-    "tensor core",
-)
-KEYS = (
-    "kernel",
-    "target",
-    "registers",
-    "spills",
-    "shared",
-    "shared_limit",
-    "wide_loads",
-    "tensor_core_ops",
-)
+COLUMNS = {  # of the table: the heading of each, and what it shows of a row
+    "kernel": "kernel",
+    "target": "target",
+    "registers": "registers",
+    "spills": "spills",
+    "shared": "shared",
+    "limit": "shared_limit",
+    "16-byte loads": "wide_loads",
+    "tensor core": "tensor_core_ops",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,8 +77,8 @@ def is_bad(row: dict[str, Any]) -> bool:
 
 def as_table(rows: Sequence[dict[str, Any]]) -> str:
     """One line a kernel and target, numbers below each other."""
-    lines = [HEAD, *(tuple(str(row[key]) for key in KEYS) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
+    lines = [tuple(COLUMNS), *(tuple(str(row[key]) for key in COLUMNS.values()) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
             cell.ljust(width) if column < 2 else cell.rjust(width)

@@ -1,9 +1,12 @@
-"""The four experiments of the kernel page: a button each, and what came of it."""
+"""The four experiments of the kernel page: a button or a choice each, and what came of it."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
 from pagedkv.experiments import (
     FAULTS,
+    FaultResult,
     Scene,
     find_fault,
     run_block_sizes,
@@ -11,69 +14,52 @@ from pagedkv.experiments import (
     run_poison,
     run_shuffle,
 )
-from pagedkv.trace.written import small
+from pagedkv.experiments.captions import (
+    effect_caption,
+    fault_verdict,
+    poison_caption,
+    report_caption,
+    shuffle_caption,
+    sizes_caption,
+)
+from pagedkv.experiments.tables import shuffle_table, sizes_table, tokens, weight_table
+from pagedkv.figures import weights_beside_alt, weights_beside_figure
+from pages._figures import is_dark, show_figure, show_numbers
 
 
 def show_experiments(scene: Scene) -> None:
     """One experiment under the other, each a fragment of its own."""
-    show_poison(scene)
-    show_shuffle(scene)
-    show_block_sizes(scene)
+    one_click("Poison every unused slot", ":material/science:", show_poison, scene)
+    one_click("Shuffle the physical blocks", ":material/shuffle:", show_shuffle, scene)
+    label = "Store the same context at five block sizes"
+    one_click(label, ":material/view_module:", show_block_sizes, scene)
     show_faults(scene)
 
 
 @st.fragment
+def one_click(label: str, icon: str, show: Callable[[Scene], None], scene: Scene) -> None:
+    """A button, and below it what ``show`` makes of a click."""
+    if st.button(label, icon=icon):
+        show(scene)
+
+
 def show_poison(scene: Scene) -> None:
     """Fill what nobody may read with NaN, then with a large number."""
-    if not st.button("Poison every unused slot", icon=":material/science:"):
-        return
-    result = run_poison(scene)
-    verdict = "bitwise the same" if result.all_identical else "**not the same**"
-    st.markdown(
-        f"{result.num_poisoned} of {result.num_slots} slots hold nothing in use, "
-        f"{result.num_in_free_blocks} of them in free blocks. Filled with NaN, then with 10,000, "
-        f"the output is {verdict}. "
-        f"Largest difference to dense: {small(result.difference_to_dense)}."
-    )
+    st.markdown(poison_caption(run_poison(scene)))
 
 
-@st.fragment
 def show_shuffle(scene: Scene) -> None:
     """Move every block, and let the tables follow."""
-    if not st.button("Shuffle the physical blocks", icon=":material/shuffle:"):
-        return
     result = run_shuffle(scene)
-    st.dataframe(
-        {
-            "request": [name for name, _ in result.old_tables],
-            "table before": [str(list(table)) for _, table in result.old_tables],
-            "table after": [str(list(table)) for _, table in result.new_tables],
-        },
-        hide_index=True,
-    )
-    st.markdown(
-        f"Largest difference to the answer before: {small(result.difference_to_before)}, "
-        f"to dense: {small(result.difference_to_dense)}. With the old table on the moved blocks it "
-        f"would be {small(result.left_behind_difference)}."
-    )
+    st.dataframe(shuffle_table(result), hide_index=True)
+    st.markdown(shuffle_caption(result))
 
 
-@st.fragment
 def show_block_sizes(scene: Scene) -> None:
     """The same context at five block sizes."""
-    if not st.button("Store the same context at five block sizes", icon=":material/view_module:"):
-        return
     result = run_block_sizes(model=scene.engine.model)
-    st.dataframe(
-        {
-            "block size": [size.block_size for size in result.sizes],
-            "blocks": [size.num_blocks for size in result.sizes],
-            "table": [str(list(size.table)) for size in result.sizes],
-            "difference to dense": [small(size.difference_to_dense) for size in result.sizes],
-            "to the first size": [small(size.difference_to_first) for size in result.sizes],
-        },
-        hide_index=True,
-    )
+    st.dataframe(sizes_table(result), hide_index=True)
+    st.markdown(sizes_caption(result))
 
 
 @st.fragment
@@ -91,29 +77,17 @@ def show_faults(scene: Scene) -> None:
     if slug is None:
         return
     result = run_fault(scene, find_fault(slug))
-    fault = result.fault
-    st.markdown(
-        f"{fault.explanation} {fault.report.says} [{fault.report.name}]({fault.report.url})"
-    )
-    st.markdown(result.account)
-    verdict = (
-        "The dense reference objects" if result.dense_objects else "The dense reference agrees"
-    )
-    st.markdown(
-        f"**{verdict}**: largest difference of weights {small(result.weight_difference)}, "
-        f"of outputs {small(result.output_difference)}."
-    )
-    heads = range(len(result.right_weights))
-    st.dataframe(
-        {
-            "position": list(range(result.right_weights.shape[1])),
-            "token": [*result.text, *[""] * (result.right_weights.shape[1] - len(result.text))],
-            "wrong": [
-                "wrong" if p in result.wrong_positions else ""
-                for p in range(result.right_weights.shape[1])
-            ],
-            **{f"head {h}, right": result.right_weights[h] for h in heads},
-            **{f"head {h}, faulty": result.faulty_weights[h] for h in heads},
-        },
-        hide_index=True,
-    )
+    st.markdown(report_caption(result.fault))
+    st.markdown(effect_caption(result))
+    st.markdown(fault_verdict(result))
+    if result.has_effect:
+        show_weights(result)
+
+
+def show_weights(result: FaultResult) -> None:
+    """Right and faulty weights beside each other: drawn, in words and in numbers."""
+    right, faulty = result.right_weights, result.faulty_weights
+    figure = weights_beside_figure(right, faulty, tokens(result), result.misread, dark=is_dark())
+    alt = weights_beside_alt(right, faulty, result.misread)
+    show_figure(figure, alt, "kernel_weights")
+    show_numbers(weight_table(result))

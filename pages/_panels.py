@@ -20,6 +20,7 @@ from pagedkv.lessons.base import Lesson
 from pagedkv.settings import Settings
 from pagedkv.trace.first_look import first_look
 from pagedkv.trace.frame import Trace
+from pages._figures import is_dark, show_figure, show_numbers
 from pages._runs import run_store
 
 MAP_WIDTH = 390  # pixels: three stand side by side on a projector, and one fits a phone
@@ -37,8 +38,8 @@ def show_panels(lesson: Lesson, settings: Settings) -> None:
 
 def show_memory(trace: Trace) -> None:
     """How much is allocated, stored and free in every frame."""
-    _show_figure(memory_figure(trace, dark=_is_dark()), memory_alt(trace), "memory")
-    _show_numbers(memory_table(trace))
+    show_figure(memory_figure(trace, dark=is_dark()), memory_alt(trace), "memory")
+    show_numbers(memory_table(trace))
 
 
 def show_attention(trace: Trace) -> None:
@@ -58,21 +59,7 @@ def show_attention(trace: Trace) -> None:
     with st.container(key="maps", horizontal=True, gap="small"):
         for part in PARTS:
             with st.container(width=MAP_WIDTH):
-                figure = attention_figure(trace, request, layer, head, part, dark=_is_dark())
+                figure = attention_figure(trace, request, layer, head, part, dark=is_dark())
                 alt = attention_alt(trace, request, layer, head, part)
-                _show_figure(figure, alt, f"map-{part}")
-    _show_numbers(attention_table(trace, request, layer, head))
-
-
-def _show_figure(figure: object, alt: str, key: str) -> None:
-    st.plotly_chart(figure, theme=None, key=key, alt=alt, config={"displayModeBar": False})
-    st.markdown(alt)
-
-
-def _show_numbers(table: object) -> None:
-    with st.expander("The same in numbers"):
-        st.dataframe(table, hide_index=True)
-
-
-def _is_dark() -> bool:
-    return st.context.theme.type == "dark"
+                show_figure(figure, alt, f"map-{part}")
+    show_numbers(attention_table(trace, request, layer, head))

@@ -22,8 +22,9 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``make test-all`` asks for all shapes of the kernel grid; else a sample is enough."""
-    parser.addoption("--whole-grid", action="store_true", help="every shape of the kernel grid")
+    """``make test-all`` asks for every shape of the kernel grid and every block size of the
+    experiments; else a sample is enough."""
+    parser.addoption("--whole-grid", action="store_true", help="every shape and block size")
 
 
 @pytest.fixture(scope="session")

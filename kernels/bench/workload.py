@@ -54,6 +54,12 @@ class Inputs:
         tables = tables.reshape(self.block_tables.shape).to(self.query.device)
         return replace(self, block_tables=tables)
 
+    def context(self, row: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """One sequence's K and V in order, [context_len, num_kv_heads, head_dim] each."""
+        blocks, context_len = self.block_tables[row].long(), self.workload.context_len
+        k, v = (cache[blocks].flatten(0, 1) for cache in (self.k_cache, self.v_cache))
+        return k[:context_len], v[:context_len]
+
     def gathered(self) -> tuple[torch.Tensor, torch.Tensor]:
         """K and V copied out of their blocks, [batch, num_kv_heads, context_len, head_dim]."""
         k, v = (

@@ -5,7 +5,8 @@ what must not matter, ``run_block_sizes`` what only moves things about, and ``ru
 cache in a way that somebody's cache has been broken. None changes a scene or anything global.
 
 Read in this order: ``scene``, ``judging``, ``poison``, ``shuffle``, ``block_sizes``; then
-``faults``, ``wrong_reads``, ``replay``, ``wrong_writes``.
+``faults``, ``wrong_reads``, ``replay``, ``wrong_writes``. What came of it is told by ``captions``
+and ``tables``.
 """
 
 from pagedkv.experiments.block_sizes import AtBlockSize, BlockSizesResult, run_block_sizes

@@ -6,18 +6,15 @@ A block size decides how many blocks there are and where they lie, and nothing e
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
-import kernels
 from pagedkv.cache import Attended
 from pagedkv.engine import Engine
 from pagedkv.experiments.judging import Weights, as_array, largest_difference
-from pagedkv.experiments.scene import scattered
+from pagedkv.experiments.scene import Pools, attend, model_with, scattered
 from pagedkv.layout import blocks_needed, empty_slots
-from pagedkv.model import load_model
 from pagedkv.model.gpt import CharGPT
 from pagedkv.model.prompts import PASSAGE_B, prompt
 from pagedkv.settings import check_setting
+from pagedkv.trace.errors import agree, worst
 
 SIZES = (1, 2, 4, 8, 16)
 LENGTH = 21  # positions: at every size but 1 the last block has unused slots
@@ -49,6 +46,21 @@ class BlockSizesResult:
     layer: int
     sizes: tuple[AtBlockSize, ...]
 
+    @property
+    def difference_to_dense(self) -> float:
+        """The worst of all sizes."""
+        return worst(size.difference_to_dense for size in self.sizes)
+
+    @property
+    def difference_to_first(self) -> float:
+        """The worst of all sizes."""
+        return worst(size.difference_to_first for size in self.sizes)
+
+    @property
+    def dense_agrees(self) -> bool:
+        """Whether the dense reference has nothing to object to at any size."""
+        return agree([self.difference_to_dense])
+
 
 def run_block_sizes(
     sizes: Sequence[int] = SIZES, layer: int = 0, model: CharGPT | None = None
@@ -58,19 +70,17 @@ def run_block_sizes(
     Raises ``SettingsError`` for a size outside 1 to 32, ValueError for no size at all or a layer
     that the model lacks. Without ``model`` the committed weights are loaded.
     """
-    model = model or load_model(kernels.runtime()["device"])
     if not sizes:
         raise ValueError("sizes must name at least one block size")
     for block_size in sizes:
         check_setting("block_size", block_size)
-    if layer not in range(model.config.num_layers):
-        raise ValueError(f"layer is {layer}; the model has 0 to {model.config.num_layers - 1}")
+    model = model_with(layer, model)
     text = prompt(PASSAGE_B, LENGTH)
     first: Attended | None = None
     results = []
     for block_size in sizes:
         engine = _stored(text, block_size, model)
-        attended = _attend(engine, layer)
+        attended = _attended(engine, layer)
         first = first or attended
         results.append(_compared(engine, layer, attended, first))
     return BlockSizesResult(text, layer, tuple(results))
@@ -90,19 +100,12 @@ def _stored(text: str, block_size: int, model: CharGPT) -> Engine:
     return engine
 
 
-def _attend(engine: Engine, layer: int) -> Attended:
+def _attended(engine: Engine, layer: int) -> Attended:
     """Let the decode kernel attend with the last position's query, over all that is stored."""
     cache = engine.cache
-    record = engine.last_attention("B", layer)
-    out, weights = kernels.paged_attention(
-        record.query[None].to(cache.device),
-        cache.k_cache[layer],
-        cache.v_cache[layer],
-        torch.tensor([cache.block_table("B")], dtype=torch.int32, device=cache.device),
-        torch.tensor([cache.num_stored("B")], dtype=torch.int32, device=cache.device),
-        return_weights=True,
-    )
-    return Attended(out[0].cpu(), weights[0].cpu())
+    pools = Pools(cache.k_cache[layer], cache.v_cache[layer])
+    query = engine.last_attention("B", layer).query
+    return attend(query, pools, cache.block_table("B"), cache.num_stored("B"))
 
 
 def _compared(engine: Engine, layer: int, attended: Attended, first: Attended) -> AtBlockSize:

@@ -8,6 +8,8 @@ can run side by side.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from pagedkv.experiments.judging import (
@@ -22,7 +24,7 @@ from pagedkv.experiments.scene import REQUEST, Pools, Scene
 from pagedkv.trace.errors import agree
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FaultyRead:
     """What the kernel is given instead, and ``account``: what went wrong here, in a sentence.
 
@@ -53,17 +55,15 @@ class FaultResult:
 
     ``text`` has a character for each of B's positions. ``right_weights`` are the dense reference's
     (float64), ``faulty_weights`` the kernel's (float32), both [num_heads, positions] and 0 where a
-    side has no such position. Differences may be NaN. ``wrong_positions`` are those whose K or V
-    were not B's own as the kernel read them, those left out and those too many included;
-    ``wrong_heads`` are the query heads that it concerns. ``has_effect`` is False where there are
-    none: ``account`` says why.
+    side has no such position. Differences may be NaN. ``misread`` [num_heads, positions] bool tells
+    for which query head the K or V read at a position were not B's own; a position left out, or one
+    too many, is misread by every head.
     """
 
     fault: Fault
     block_size: int
     layer: int
     text: str
-    has_effect: bool
     account: str
     right_table: tuple[int, ...]
     faulty_table: tuple[int, ...]
@@ -73,24 +73,44 @@ class FaultResult:
     faulty_weights: Weights
     weight_difference: float
     output_difference: float
-    dense_objects: bool
-    wrong_positions: tuple[int, ...]
-    wrong_heads: tuple[int, ...]
+    misread: npt.NDArray[np.bool_]
+
+    @property
+    def wrong_positions(self) -> tuple[int, ...]:
+        """Positions whose K or V any head misread, ascending."""
+        return tuple(np.flatnonzero(self.misread.any(axis=0)).tolist())
+
+    @property
+    def wrong_heads(self) -> tuple[int, ...]:
+        """Query heads that misread K or V anywhere, ascending."""
+        return tuple(np.flatnonzero(self.misread.any(axis=1)).tolist())
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether anything was misread; where nothing was, ``account`` says why."""
+        return bool(self.misread.any())
+
+    @property
+    def dense_agrees(self) -> bool:
+        """Whether the dense reference has nothing to object to, neither weights nor outputs."""
+        return agree([self.weight_difference, self.output_difference])
+
+    @property
+    def dense_objects(self) -> bool:
+        """Whether weights or outputs are too far from the dense reference's, or NaN."""
+        return not self.dense_agrees
 
 
 def run_fault(scene: Scene, fault: Fault) -> FaultResult:
     """Attend as the fault has it, and let the dense reference judge."""
     read = fault.apply(scene)
     faulty = scene.attend(read.pools, read.table, read.context_len)
-    errors = weight_difference(faulty, scene.dense), output_difference(faulty, scene.dense)
     width = max(scene.context_len, read.context_len)
-    wrong = wrong_reads(scene, read)  # [width, num_heads]
     return FaultResult(
         fault=fault,
         block_size=scene.block_size,
         layer=scene.layer,
         text=scene.engine.text(REQUEST),
-        has_effect=bool(wrong.any()),
         account=read.account,
         right_table=scene.table,
         faulty_table=read.table,
@@ -98,11 +118,9 @@ def run_fault(scene: Scene, fault: Fault) -> FaultResult:
         faulty_context_len=read.context_len,
         right_weights=as_array(widened(scene.dense.weights, width)),
         faulty_weights=as_array(widened(faulty.weights, width)),
-        weight_difference=errors[0],
-        output_difference=errors[1],
-        dense_objects=not agree(errors),
-        wrong_positions=_where(wrong.any(dim=1)),
-        wrong_heads=_where(wrong.any(dim=0)),
+        weight_difference=weight_difference(faulty, scene.dense),
+        output_difference=output_difference(faulty, scene.dense),
+        misread=as_array(wrong_reads(scene, read).T),
     )
 
 
@@ -136,7 +154,3 @@ def _gathered(read: FaultyRead, block_size: int) -> Pools:
     blocks = torch.tensor(read.table)[positions // block_size]
     offsets = positions % block_size
     return Pools(*(x.cpu()[blocks, offsets].double() for x in (read.pools.k, read.pools.v)))
-
-
-def _where(mask: torch.Tensor) -> tuple[int, ...]:
-    return tuple(int(i) for i in mask.nonzero().flatten())

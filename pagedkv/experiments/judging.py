@@ -1,5 +1,7 @@
 """What an experiment measures: how far two attentions, or an attention and dense, lie apart."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -28,8 +30,12 @@ def output_difference(one: Attended, other: Attended | DenseResult) -> float:
 
 
 def is_identical(one: Attended, other: Attended) -> bool:
-    """Whether outputs and weights agree in every bit but the sign of zero; NaN never agrees."""
-    return torch.equal(one.out, other.out) and torch.equal(one.weights, other.weights)
+    """Whether outputs and weights, all float32, agree in shape and in every bit.
+
+    Compared as bits, not as numbers: -0.0 is not 0.0, and a NaN agrees with a NaN of the same bits
+    and with no other. Raises RuntimeError for a dtype that has no 32 bits.
+    """
+    return _same_bits(one.out, other.out) and _same_bits(one.weights, other.weights)
 
 
 def widened(weights: torch.Tensor, width: int) -> torch.Tensor:
@@ -37,11 +43,15 @@ def widened(weights: torch.Tensor, width: int) -> torch.Tensor:
     return torch.nn.functional.pad(weights, (0, width - weights.shape[1]))
 
 
-def as_array(weights: torch.Tensor) -> Weights:
-    """A copy for a figure, which knows no torch; nobody can change it."""
-    array: Weights = weights.numpy().copy()
+def as_array(tensor: torch.Tensor) -> npt.NDArray[Any]:
+    """A copy for a figure, of the same shape and dtype, without torch; nobody can change it."""
+    array: npt.NDArray[Any] = tensor.numpy().copy()
     array.setflags(write=False)
     return array
+
+
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.equal(one.view(torch.int32), other.view(torch.int32))
 
 
 def _largest(difference: torch.Tensor) -> float:

@@ -14,6 +14,7 @@ from pagedkv.cache import Attended
 from pagedkv.experiments.judging import is_identical, largest_difference
 from pagedkv.experiments.scene import Pools, Scene
 from pagedkv.layout import empty_slots, split_slot
+from pagedkv.trace.errors import agree, worst
 
 LARGE = 1e4  # finite, and hundreds of times what a real K or V holds
 
@@ -24,8 +25,9 @@ class PoisonResult:
 
     ``num_poisoned`` slots: ``num_in_free_blocks`` of them in free blocks, the others in last blocks
     of requests. ``nan_is_identical`` and ``large_is_identical`` say whether output and weights are
-    bit for bit those from before. ``one_too_far_is_nan`` is the counter-check, reading on by one
-    slot: None where B's last block is full, so that there is none.
+    bit for bit those from before; ``difference_to_dense`` is the larger of both. The counter-check
+    is ``one_too_far_is_nan``, reading on by one slot: None where B's last block is full, so that
+    there is none.
     """
 
     num_slots: int
@@ -41,9 +43,14 @@ class PoisonResult:
         """Whether the answer noticed neither poison."""
         return self.nan_is_identical and self.large_is_identical
 
+    @property
+    def dense_agrees(self) -> bool:
+        """Whether the dense reference has nothing to object to, with either poison."""
+        return agree([self.difference_to_dense])
+
 
 def run_poison(scene: Scene) -> PoisonResult:
-    """Attend before, with NaN and with 1e4 in all unused slots of a copy of the pool."""
+    """Attend before, with NaN and with ``LARGE`` in all unused slots of a copy of the pool."""
     unused = unused_slots(scene)
     free = set(scene.engine.cache.free_blocks)
     before = scene.attend()
@@ -55,7 +62,10 @@ def run_poison(scene: Scene) -> PoisonResult:
         num_in_free_blocks=sum(split_slot(s, scene.block_size).block_id in free for s in unused),
         nan_is_identical=is_identical(before, with_nan),
         large_is_identical=is_identical(before, with_large),
-        difference_to_dense=largest_difference(with_nan, scene.dense),
+        difference_to_dense=worst(
+            largest_difference(poisoned_answer, scene.dense)
+            for poisoned_answer in (with_nan, with_large)
+        ),
         one_too_far_is_nan=_one_too_far_is_nan(scene),
     )
 

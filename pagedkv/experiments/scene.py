@@ -33,7 +33,7 @@ SPARE_BLOCKS = 3
 MemoryEvent = SlotsWritten | BlockCopied
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pools:
     """K and V of one layer, each [num_blocks, block_size, num_kv_heads, head_dim]."""
 
@@ -102,19 +102,42 @@ class Scene:
         Returns ``out`` [num_heads, head_dim] and ``weights`` [num_heads, context_len], float32 on
         the CPU. Raises ValueError where the kernel's launcher refuses.
         """
-        pools = self.pools if pools is None else pools
-        device = pools.k.device
-        tables = torch.tensor([self.table if table is None else table], dtype=torch.int32)
-        lengths = torch.tensor([self.context_len if context_len is None else context_len])
-        out, weights = kernels.paged_attention(
-            self.query[None],
-            pools.k,
-            pools.v,
-            tables.to(device),
-            lengths.to(device, torch.int32),
-            return_weights=True,
+        return attend(
+            self.query,
+            self.pools if pools is None else pools,
+            self.table if table is None else table,
+            self.context_len if context_len is None else context_len,
         )
-        return Attended(out[0].cpu(), weights[0].cpu())
+
+
+def attend(query: torch.Tensor, pools: Pools, table: tuple[int, ...], context_len: int) -> Attended:
+    """Let the decode kernel attend with one query [num_heads, head_dim], float32.
+
+    ``table`` holds physical block ids by logical block. Returns ``out`` [num_heads, head_dim] and
+    ``weights`` [num_heads, context_len], float32 on the CPU. Raises ValueError where the kernel's
+    launcher refuses.
+    """
+    device = pools.k.device
+    out, weights = kernels.paged_attention(
+        query[None].to(device),
+        pools.k,
+        pools.v,
+        torch.tensor([table], dtype=torch.int32, device=device),
+        torch.tensor([context_len], dtype=torch.int32, device=device),
+        return_weights=True,
+    )
+    return Attended(out[0].cpu(), weights[0].cpu())
+
+
+def model_with(layer: int, model: CharGPT | None = None) -> CharGPT:
+    """Return ``model``, or the committed weights without one.
+
+    Raises ValueError for a layer that the model lacks.
+    """
+    model = model or load_model(kernels.runtime()["device"])
+    if layer not in range(model.config.num_layers):
+        raise ValueError(f"layer is {layer}; the model has 0 to {model.config.num_layers - 1}")
+    return model
 
 
 def build_scene(block_size: int = 4, layer: int = 0, model: CharGPT | None = None) -> Scene:
@@ -124,9 +147,7 @@ def build_scene(block_size: int = 4, layer: int = 0, model: CharGPT | None = Non
     lacks. Without ``model`` the committed weights are loaded.
     """
     check_setting("block_size", block_size)
-    model = model or load_model(kernels.runtime()["device"])
-    if layer not in range(model.config.num_layers):
-        raise ValueError(f"layer is {layer}; the model has 0 to {model.config.num_layers - 1}")
+    model = model_with(layer, model)
     events: list[MemoryEvent] = []
 
     def listen(event: Event) -> None:

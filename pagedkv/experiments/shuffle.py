@@ -11,6 +11,7 @@ import torch
 import kernels
 from pagedkv.experiments.judging import is_identical, largest_difference
 from pagedkv.experiments.scene import REQUEST, Pools, Scene, cycle_of
+from pagedkv.trace.errors import agree
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class ShuffleResult:
     difference_to_before: float
     difference_to_dense: float
     left_behind_difference: float
+
+    @property
+    def dense_agrees(self) -> bool:
+        """Whether the dense reference has nothing to object to after the move."""
+        return agree([self.difference_to_dense])
 
 
 def run_shuffle(scene: Scene, seed: int = 1) -> ShuffleResult:

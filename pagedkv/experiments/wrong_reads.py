@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pagedkv.experiments.faults import Fault, FaultyRead, as_it_should_be
 from pagedkv.experiments.reports import (
-    NANO_VLLM_240,
-    ONNXIM_34,
-    SPARKINFER_185,
-    VLLM_42273,
+    CS249R_BOOK_1953,
+    DINGOCACHE_234,
+    JAX_JS_180,
+    SPARKINFER_146,
     VLLM_47305,
 )
 from pagedkv.experiments.scene import Pools, Scene
@@ -96,8 +96,9 @@ WRONG_READS = (
         "logical-as-physical",
         "The logical block taken for the physical one",
         "The kernel skips the table and takes a logical block's number for a place in the pool. It "
-        "works as long as the first request of an empty pool is the only one.",
-        SPARKINFER_185,
+        "works only where blocks are handed out in order, and only for the first request of an "
+        "empty pool, as long as no other takes blocks before it is done.",
+        DINGOCACHE_234,
         logical_as_physical,
     ),
     Fault(
@@ -105,7 +106,7 @@ WRONG_READS = (
         "A context length one too short",
         "The length is taken before the newest input is counted. The query attends to everything "
         "but its own position.",
-        NANO_VLLM_240,
+        CS249R_BOOK_1953,
         one_too_short,
     ),
     Fault(
@@ -121,7 +122,7 @@ WRONG_READS = (
         "A table entry left over",
         "A row of the table is used again and one entry was not renewed. It leads to a block of a "
         "request that has ended, and somebody else may own it by now.",
-        VLLM_42273,
+        SPARKINFER_146,
         stale_entry,
     ),
     Fault(
@@ -129,7 +130,7 @@ WRONG_READS = (
         "The wrong KV head",
         "Several query heads share a KV head: head h reads KV head h // group. With h % KV heads "
         "every index is valid, and some heads read another head's K and V.",
-        ONNXIM_34,
+        JAX_JS_180,
         wrong_kv_head,
     ),
 )

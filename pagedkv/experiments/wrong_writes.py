@@ -9,7 +9,8 @@ from dataclasses import replace
 from pagedkv.events import BlockCopied, SlotsWritten
 from pagedkv.experiments.faults import Fault, FaultyRead, as_it_should_be
 from pagedkv.experiments.replay import replay
-from pagedkv.experiments.reports import MINIVLLM_76, TENSORRT_LLM_14945
+from pagedkv.experiments.reports import MINIVLLM_76, XLLM_1984
+from pagedkv.experiments.say_positions import say_positions
 from pagedkv.experiments.scene import (
     FORK,
     FORKED_AT,
@@ -63,10 +64,17 @@ def copy_missed(scene: Scene) -> FaultyRead:
     pools = replay(scene, _without_copy(scene, copy))
     table = tuple(copy.source if block == copy.destination else block for block in scene.table)
     account = (
-        f"B and {FORK} both wrote into P{copy.source} from position {FORKED_AT} on. {FORK} wrote "
-        f"last, so B finds another text's K and V there."
+        f"B and {FORK} both wrote {say_positions(_written_by_both(scene))} into P{copy.source}. "
+        f"{FORK} wrote last, so B finds the K and V of another text there."
     )
     return replace(as_it_should_be(scene, account), pools=pools, table=table)
+
+
+def _written_by_both(scene: Scene) -> range:
+    """Positions past the fork that lie in the block that B and its fork shared."""
+    block_size, cache = scene.block_size, scene.engine.cache
+    behind_block = (FORKED_AT // block_size + 1) * block_size
+    return range(FORKED_AT, min(behind_block, cache.num_stored(REQUEST), cache.num_stored(FORK)))
 
 
 def _moved(position: int, own: int, wrong: int) -> str:
@@ -117,7 +125,7 @@ WRONG_WRITES = (
         "A copy-on-write left out",
         "Two requests share a partly filled block, and both write their next token into it without "
         "a copy. The one that writes first loses its K and V.",
-        TENSORRT_LLM_14945,
+        XLLM_1984,
         copy_missed,
     ),
 )

@@ -1,8 +1,9 @@
-"""Pictures of a whole lesson, for ``st.plotly_chart`` or any page that holds Plotly.
+"""Pictures of a whole lesson and of a broken cache, for any page that holds Plotly.
 
 Two of them: attention maps (kernel, dense reference, difference) and memory over frames. Each comes
-as a figure, as one or two sentences for those who cannot see it, and as a table. All are pure
-functions of a ``Trace``; nothing here knows the engine, torch or Streamlit.
+as a figure, as one or two sentences for those who cannot see it, and as a table. They are pure
+functions of a ``Trace``. A third puts right and faulty attention weights beside each other, from
+plain arrays. Nothing here knows the engine, torch or Streamlit.
 """
 
 from pagedkv.figures.alt_text import attention_alt, memory_alt
@@ -10,6 +11,7 @@ from pagedkv.figures.attention_data import PARTS, AttentionChoices, Part, attent
 from pagedkv.figures.attention_map import attention_figure
 from pagedkv.figures.memory import memory_figure
 from pagedkv.figures.tables import attention_table, memory_table
+from pagedkv.figures.weights_beside import weights_beside_alt, weights_beside_figure
 
 __all__ = [
     "PARTS",
@@ -22,4 +24,6 @@ __all__ = [
     "memory_alt",
     "memory_figure",
     "memory_table",
+    "weights_beside_alt",
+    "weights_beside_figure",
 ]

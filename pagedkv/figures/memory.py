@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from pagedkv.figures.geometry import WIDTH, every, ticks
 from pagedkv.figures.memory_data import MemoryStory, memory_story
 from pagedkv.figures.memory_traces import bars, capacity_line, counts
-from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, Theme, base_figure, theme
+from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, Theme, base_figure, name_once, theme
 from pagedkv.figures.words import WORDS
 from pagedkv.trace.frame import Trace
 
@@ -76,14 +76,6 @@ def _panels(story: MemoryStory, look: Theme) -> list[Panel]:
 
 def _inner_height(panels: list[Panel]) -> int:
     return PANEL_HEIGHT * len(panels) + BETWEEN * (len(panels) - 1)
-
-
-def name_once(figure: go.Figure) -> None:
-    """Leave one entry in the legend for whatever several panels show."""
-    named: set[str] = set()
-    for drawn in figure.data:
-        drawn.showlegend = drawn.name not in named
-        named.add(drawn.name)
 
 
 def _value_axis(panel: Panel, look: Theme) -> dict[str, Any]:

@@ -105,6 +105,14 @@ def title(look: Theme, text: str, below: str = "") -> dict[str, object]:
     }
 
 
+def name_once(figure: go.Figure) -> None:
+    """Leave one entry in the legend for whatever several panels show."""
+    named: set[str] = set()
+    for drawn in figure.data:
+        drawn.showlegend = drawn.name not in named
+        named.add(drawn.name)
+
+
 def inks_on(scale: object, places: Iterable[float]) -> list[str]:
     """Return black or white for text on each place (0 to 1) of a colour scale.
 

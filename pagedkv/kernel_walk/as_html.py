@@ -6,16 +6,18 @@ both themes are served.
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from math import isfinite
 
 from pagedkv.kernel_walk.source import KernelSource
 from pagedkv.kernel_walk.walk import Moment
 from pagedkv.trace.written import visible
 
-LINES_AROUND = 9  # of the line that ran, before and after: what a projector shows legibly
+LINES_AROUND = 8  # of the line that ran, before and after: what a projector shows legibly
+HUGE = 1e6  # and more have no room for all their digits
 
 
 def source_html(source: KernelSource, moment: Moment, around: int = LINES_AROUND) -> str:
-    """The lines around the statement that has just run, that statement marked."""
+    """The lines around the statement that has just run, that statement marked by ``ran``."""
     first, last = moment.statement.first, moment.statement.last
     height = 2 * around + 1
     end = source.first_line + len(source.lines)
@@ -30,18 +32,21 @@ def source_html(source: KernelSource, moment: Moment, around: int = LINES_AROUND
 
 def state_html(moment: Moment, text: str) -> str:
     """What the program holds: the tile position by position, then the running numbers."""
-    return f'<div class="kernel-state">{_tile(moment, text)}{_running(moment)}</div>'
+    tables = f"{_tile(moment, text)}{_running(moment)}"
+    return (  # a wide table scrolls, so the keyboard must reach it
+        f'<div class="kernel-state" tabindex="0" role="region" aria-label="State">{tables}</div>'
+    )
 
 
 def _tile(moment: Moment, text: str) -> str:
     if moment.tile is None:
-        return "<p>Outside the loop: no tile is at hand.</p>"
+        return ""
     columns = (
         ("position", [str(position) for position in moment.positions], False),
         ("token", [visible(text[position]) for position in moment.positions], False),
         ("block id", _written(moment.block_ids), "block_ids" in moment.new),
-        ("address of K", _written(moment.addresses), "addresses" in moment.new),
-        ("score", _written(moment.scores), "scores" in moment.new),
+        ("address of K, in elements", _written(moment.addresses), "addresses" in moment.new),
+        ("score · log₂ e", _written(moment.scores), "scores" in moment.new),
     )
     rows = [
         _row(name, values or ["·"] * len(moment.positions), is_new)
@@ -56,6 +61,7 @@ def _running(moment: Moment) -> str:
         ("running maximum", "maximum", _written(_one(moment.maximum))),
         ("running denominator", "denominator", _written(_one(moment.denominator))),
         ("accumulator", "accumulator", _written(accumulator)),
+        ("output", "out", _written(moment.out)),
     )
     rows = [
         _row(label, [" ".join(values) if values else "·"], key in moment.new)
@@ -69,11 +75,16 @@ def _one(value: float | None) -> tuple[float, ...] | None:
 
 
 def _written(values: Sequence[float] | None) -> list[str]:
-    """Ids and addresses as they are, other numbers to three places; nothing if not known yet."""
-    return [
-        str(value) if isinstance(value, int) else f"{value:.3f}".replace("-", "−")
-        for value in values or ()
-    ]
+    """Each number; nothing if they are not known yet."""
+    return [_number(value) for value in values or ()]
+
+
+def _number(value: float) -> str:
+    """Ids and addresses as they are, other numbers to three places, huge ones as a power of ten."""
+    if isinstance(value, int):
+        return str(value)
+    is_huge = isfinite(value) and abs(value) >= HUGE
+    return (f"{value:.1e}" if is_huge else f"{value:.3f}").replace("-", "−")
 
 
 def _row(name: str, values: Iterable[str], is_new: bool) -> str:

@@ -7,6 +7,7 @@ launch takes is decided by its constexprs alone; the kernel has no other ``if``.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import kernels
@@ -17,11 +18,16 @@ KERNEL = "paged_attention_kernel"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Lines ``first`` to ``last`` of the file, counted from 1, and the names that they assign."""
+    """Lines ``first`` to ``last`` of the file, counted from 1.
+
+    ``assigns`` are the names that they assign, and ``stores`` those of the pointers that they store
+    through. What only records does neither for the reader.
+    """
 
     first: int
     last: int
     assigns: frozenset[str] = frozenset()
+    stores: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +45,39 @@ class KernelSource:
     after: tuple[Statement, ...]
 
 
+def kernel_text() -> str:
+    """The kernel's source, its decorator included."""
+    lines, _, _ = _parsed()
+    return "\n".join(lines)
+
+
 def read_kernel(constexprs: Mapping[str, object]) -> KernelSource:
     """The kernel as a launch with these ``constexprs`` runs it (``AttentionSteps`` has them).
 
-    Raises NameError if a branch hangs on one that is missing.
+    Raises NameError if a branch hangs on one that is missing, ValueError for a launch with a second
+    loop (weights in several tiles), which cannot be walked.
     """
+    lines, first_line, function = _parsed()
+    known = dict(constexprs)
+    run = list(_run(function.body[1:], known))  # the first is the docstring
+    places = [i for i, node in enumerate(run) if isinstance(node, ast.For)]
+    if len(places) != 1:
+        raise ValueError(f"with these constexprs the kernel has {len(places)} loops; one is walked")
+    loop = run[places[0]]
+    assert isinstance(loop, ast.For)
+    return KernelSource(
+        lines=lines,
+        first_line=first_line,
+        before=tuple(map(_statement, run[: places[0]])),
+        loop=Statement(loop.lineno, loop.lineno, frozenset({ast.unparse(loop.target)})),
+        body=tuple(map(_statement, _run(loop.body, known))),
+        after=tuple(map(_statement, run[places[0] + 1 :])),
+    )
+
+
+@cache  # the kernel that runs is the one that was imported, even if the file is edited since
+def _parsed() -> tuple[tuple[str, ...], int, ast.FunctionDef]:
+    """The kernel's lines, the number of the first in the file, and its syntax tree."""
     text = FILE.read_text(encoding="utf-8")
     (function,) = (
         node
@@ -51,20 +85,7 @@ def read_kernel(constexprs: Mapping[str, object]) -> KernelSource:
         if isinstance(node, ast.FunctionDef) and node.name == KERNEL
     )
     first = min(decorator.lineno for decorator in function.decorator_list)
-    last = function.end_lineno or function.lineno
-    known = dict(constexprs)
-    run = list(_run(function.body[1:], known))  # the first is the docstring
-    (place,) = (i for i, node in enumerate(run) if isinstance(node, ast.For))
-    loop = run[place]
-    assert isinstance(loop, ast.For)
-    return KernelSource(
-        lines=tuple(text.splitlines()[first - 1 : last]),
-        first_line=first,
-        before=tuple(map(_statement, run[:place])),
-        loop=Statement(loop.lineno, loop.lineno, frozenset({ast.unparse(loop.target)})),
-        body=tuple(map(_statement, _run(loop.body, known))),
-        after=tuple(map(_statement, run[place + 1 :])),
-    )
+    return tuple(text.splitlines()[first - 1 : function.end_lineno]), first, function
 
 
 def _run(body: list[ast.stmt], known: dict[str, object]) -> Iterator[ast.stmt]:
@@ -76,10 +97,16 @@ def _run(body: list[ast.stmt], known: dict[str, object]) -> Iterator[ast.stmt]:
     for node in body:
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             known[ast.unparse(node.target)] = _value(node.value, known)
-        if not isinstance(node, ast.If) or ast.unparse(node.test) == "RECORD":
+        if not isinstance(node, ast.If):
             yield node
-        else:
+        elif not _is_recording(node):
             yield from _run(node.body if _value(node.test, known) else node.orelse, known)
+        elif _value(node.test, known):
+            yield node
+
+
+def _is_recording(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "RECORD"
 
 
 def _value(expression: ast.expr, known: Mapping[str, object]) -> object:
@@ -89,11 +116,18 @@ def _value(expression: ast.expr, known: Mapping[str, object]) -> object:
 
 
 def _statement(node: ast.stmt) -> Statement:
-    names = {
-        name.id
-        for name in ast.walk(node)
-        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-    }
-    is_recording = isinstance(node, ast.If)
-    assigns = frozenset() if is_recording else frozenset(names)
-    return Statement(node.lineno, node.end_lineno or node.lineno, assigns)
+    last = node.end_lineno or node.lineno
+    if _is_recording(node):
+        return Statement(node.lineno, last)
+    inside = list(ast.walk(node))
+    assigns = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    calls = (n for n in inside if isinstance(n, ast.Call) and ast.unparse(n.func) == "tl.store")
+    stores = {_pointer(call.args[0]) for call in calls}
+    return Statement(node.lineno, last, frozenset(assigns), frozenset(stores))
+
+
+def _pointer(address: ast.expr) -> str:
+    """The name that an address begins with: ``out`` of ``out + offsets``."""
+    while isinstance(address, ast.BinOp):
+        address = address.left
+    return ast.unparse(address)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from pagedkv.experiments import FAULTS, find_fault, run_fault
 from pagedkv.experiments.faults import as_it_should_be
 from pagedkv.experiments.poison import poisoned
+from pagedkv.experiments.reports import Relation
+from pagedkv.trace.errors import DENSE_TOLERANCE
 
 BLOCK_SIZES = [1, 3, 4, 8, 16]
 
@@ -18,6 +21,14 @@ IDLE = {
     (1, "copy-missed"): "Nothing was to be copied",
     (16, "full-block-counted-as-empty"): "none of B's decoded positions fills one of 16",
 }
+
+
+def pytest_generate_tests(metafunc):
+    """All that the page offers on request; else a sample, and no test is passed over."""
+    if "any_block_size" in metafunc.fixturenames:
+        whole = metafunc.config.getoption("--whole-grid")
+        metafunc.parametrize("any_block_size", range(1, 33) if whole else BLOCK_SIZES)
+
 
 every_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.slug)
 
@@ -29,7 +40,22 @@ def test_a_fault_explains_itself_and_names_a_report(fault):
     assert repository.split()[0] in fault.report.url
     assert fault.report.url.endswith(f"/{number}")
     assert all((fault.title, fault.explanation, fault.report.says))
+    assert fault.report.relation in get_args(Relation)
     assert find_fault(fault.slug) is fault
+
+
+@every_fault
+def test_the_sources_name_the_same_report_and_relation(fault, project):
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in (project / "docs" / "sources.md").read_text().splitlines()
+        if line.startswith(f"| {fault.slug} |")
+    ]
+    (row,) = rows
+    kind = "pull request" if "/pull/" in fault.report.url else "issue"
+    name, number = fault.report.name.removesuffix(" PR").split("#")
+    assert row[1].startswith(f"{name.split()[0]} {kind} {number}")
+    assert row[2] == fault.report.relation
 
 
 def test_there_is_no_fault_of_another_name():
@@ -43,6 +69,7 @@ def test_there_is_no_fault_of_another_name():
 def test_dense_objects_to_every_fault(fault, block_size, scene_of):
     result = run_fault(scene_of(block_size), fault)
     assert result.has_effect
+    assert result.dense_objects is not result.dense_agrees
     assert result.dense_objects
     assert not result.weight_difference < 1e-3
     assert not result.output_difference < 1e-3
@@ -69,12 +96,22 @@ def test_a_fault_that_can_do_nothing_says_why(fault, block_size, scene_of):
     assert result.account.endswith(".")
 
 
+@every_fault
+def test_dense_objects_exactly_where_something_was_misread(fault, any_block_size, scene_of):
+    result = run_fault(scene_of(any_block_size), fault)
+    assert result.has_effect == result.dense_objects
+    difference = max(result.weight_difference, result.output_difference)
+    assert result.dense_objects == (not difference <= DENSE_TOLERANCE)
+
+
 @pytest.mark.parametrize("block_size", BLOCK_SIZES)
 def test_without_a_fault_dense_has_nothing_to_object_to(block_size, scene_of):
     control = replace(FAULTS[0], apply=lambda scene: as_it_should_be(scene, "Nothing is wrong."))
     result = run_fault(scene_of(block_size), control)
     assert not result.has_effect
     assert not result.dense_objects
+    assert result.weight_difference <= DENSE_TOLERANCE
+    assert result.output_difference <= DENSE_TOLERANCE
     assert (result.wrong_positions, result.wrong_heads) == ((), ())
     assert result.faulty_table == result.right_table
 
@@ -126,8 +163,11 @@ def test_a_full_last_block_leaves_no_room_for_a_longer_context(scene_of):
 def test_query_heads_1_and_2_are_those_with_the_wrong_kv_head(scene_of):
     result = run_fault(scene_of(4), find_fault("wrong-kv-head"))
     assert result.wrong_heads == (1, 2)
-    right = result.right_weights, result.faulty_weights
-    assert np.allclose(right[0][[0, 3]], right[1][[0, 3]], atol=1e-5)
+    assert result.misread[[1, 2]].all() and not result.misread[[0, 3]].any()
+    unharmed = result.right_weights[[0, 3]] - result.faulty_weights[[0, 3]]
+    assert np.abs(unharmed).max() <= DENSE_TOLERANCE
+    harmed = result.right_weights[[1, 2]] - result.faulty_weights[[1, 2]]
+    assert (np.abs(harmed).max(axis=1) > 100 * DENSE_TOLERANCE).all()
 
 
 @pytest.mark.parametrize(("block_size", "lost"), [(3, (8, 11)), (4, (7, 11)), (8, (7,))])
@@ -151,6 +191,24 @@ def test_a_missed_copy_loses_what_was_written_into_the_shared_block(block_size, 
         if own != faulty
     ]
     assert len(changed) == 1
+
+
+@pytest.mark.parametrize(
+    ("block_size", "positions"),
+    [
+        (3, "positions 7 and 8"),
+        (4, "position 7"),
+        (5, "positions 7 to 9"),
+        (6, "positions 7 to 11"),
+        (8, "position 7"),
+        (16, "positions 7 to 12"),
+        (32, "positions 7 to 12"),
+    ],
+)
+def test_a_missed_copy_tells_which_positions_were_written_twice(block_size, positions, scene_of):
+    """As far as the shared block reaches, or as both have got."""
+    account = run_fault(scene_of(block_size), find_fault("copy-missed")).account
+    assert f"both wrote {positions} into P" in account
 
 
 def test_a_stale_entry_is_the_last_one_only(scene_of):

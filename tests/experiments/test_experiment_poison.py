@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from pagedkv.experiments import run_poison
+from pagedkv.experiments import Scene, run_poison
+from pagedkv.experiments import poison as poison_module
 from pagedkv.experiments.judging import is_identical
-from pagedkv.experiments.poison import poisoned, unused_slots
+from pagedkv.experiments.poison import LARGE, poisoned, unused_slots
 from pagedkv.trace.errors import DENSE_TOLERANCE
 
 BLOCK_SIZES = [1, 3, 4, 16]
@@ -21,6 +22,7 @@ def test_neither_nan_nor_large_numbers_change_a_bit(block_size, layer, scene_of)
     assert result.large_is_identical
     assert result.all_identical
     assert result.difference_to_dense <= DENSE_TOLERANCE
+    assert result.dense_agrees
 
 
 @pytest.mark.parametrize("block_size", BLOCK_SIZES)
@@ -41,8 +43,42 @@ def test_one_slot_too_far_and_the_answer_is_nan(block_size, scene_of):
     too_far = scene.context_len + 1
     assert scene.attend(poisoned(scene, math.nan), context_len=too_far).out.isnan().all()
     assert run_poison(scene).one_too_far_is_nan is True
-    with_large = scene.attend(poisoned(scene, 1e4), context_len=too_far)
+    with_large = scene.attend(poisoned(scene, LARGE), context_len=too_far)
     assert not is_identical(with_large, scene.attend(context_len=too_far))
+
+
+@pytest.mark.parametrize("poison", [math.nan, LARGE])
+def test_either_poison_in_a_stored_slot_decides(poison, scene_of, monkeypatch):
+    """A poison that reaches a position of B, whichever it is, is the one that is reported."""
+
+    def reach_position_12(scene, value):
+        pools = poisoned(scene, value)
+        if value is poison:
+            pools.v[scene.table[-1], 0] = value
+        return pools
+
+    monkeypatch.setattr(poison_module, "poisoned", reach_position_12)
+    result = run_poison(scene_of(4))
+    assert result.nan_is_identical == (poison is LARGE)
+    assert result.large_is_identical == (poison is not LARGE)
+    assert not result.all_identical
+    assert not result.difference_to_dense <= DENSE_TOLERANCE
+    assert not result.dense_agrees
+
+
+def test_a_kernel_that_reads_one_slot_too_far_fails_the_experiment(scene_of, monkeypatch):
+    """For either poison: a context one too long where the pool is not the scene's own."""
+    attend = Scene.attend
+
+    def attend_too_far(scene, pools=None, table=None, context_len=None):
+        return attend(scene, pools, table, scene.context_len + (pools is not None))
+
+    monkeypatch.setattr(Scene, "attend", attend_too_far)
+    result = run_poison(scene_of(4))
+    assert not result.nan_is_identical
+    assert not result.large_is_identical
+    assert math.isnan(result.difference_to_dense)
+    assert not result.dense_agrees
 
 
 def test_where_the_last_block_is_full_there_is_no_slot_too_far(scene_of):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import kernels
+from kernels import attention_launch
 from pagedkv.kernel_walk import read_kernel, walk
 from pagedkv.kernel_walk.source import FILE
 
@@ -68,15 +69,47 @@ def test_recorded_numbers_are_those_of_a_dense_softmax_so_far(block_size, tile):
                 found = (steps.maxima, steps.denominators, steps.accumulators)
                 for recorded_numbers, right in zip(found, expected, strict=True):
                     torch.testing.assert_close(
-                        recorded_numbers[row, head, i].double(), right, atol=1e-5, rtol=0
+                        recorded_numbers[row, head, i + 1].double(), right, atol=1e-5, rtol=0
                     )
 
 
 @pytest.mark.parametrize("tile", [1, 4, 16])
-def test_recording_changes_nothing(tile):
+def test_recording_changes_nothing(tile, monkeypatch):
     arguments, steps = recorded(tile=tile)
     plain = kernels.paged_attention(*arguments)
     torch.testing.assert_close(steps.out, plain, atol=1e-6, rtol=0)
+    # The same launch, with nothing recorded: not a bit differs.
+    launch = attention_launch.launch
+    monkeypatch.setattr(
+        attention_launch,
+        "launch",
+        lambda *given, RECORD, **options: launch(*given, RECORD=False, **options),
+    )
+    unrecorded = kernels.attention_steps(*arguments, tile=tile)
+    assert torch.equal(unrecorded.out, steps.out)
+    assert unrecorded.maxima.isnan().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("num_heads", "num_kv_heads", "head_dim"), [(9, 3, 13), (8, 1, 64)])
+def test_odd_shapes_and_strides_are_recorded_too(num_heads, num_kv_heads, head_dim, dtype):
+    generator = torch.Generator().manual_seed(head_dim)
+    k_cache = torch.randn(6, 3, num_kv_heads, head_dim, generator=generator).to(dtype)
+    v_cache = torch.randn(6, num_kv_heads, 3, head_dim, generator=generator).to(dtype)
+    v_cache = v_cache.transpose(1, 2)  # [6, 3, num_kv_heads, head_dim], other strides than K
+    tables, lengths = torch.tensor([[5, 2, 0], [1, -1, -1]]).int(), torch.tensor([8, 2]).int()
+    query = torch.randn(2, num_heads, head_dim, generator=generator).to(dtype)
+    arguments = (query, k_cache, v_cache, tables, lengths)
+    steps = kernels.attention_steps(*arguments, tile=2, scale=0.3)
+    right = kernels.paged_attention(*arguments, scale=0.3, backend="torch")
+    tolerance = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}[dtype]
+    torch.testing.assert_close(steps.out, right, atol=tolerance, rtol=tolerance)
+    for row, num_tiles in enumerate((4, 1)):
+        answer = steps.accumulators[row, :, num_tiles] / steps.denominators[row, :, num_tiles, None]
+        torch.testing.assert_close(answer, right[row].float(), atol=tolerance, rtol=tolerance)
+        assert steps.maxima[row, :, : num_tiles + 1].isfinite().all()
+        assert steps.maxima[row, :, num_tiles + 1 :].isnan().all()
+    assert steps.block_ids[0, 0].tolist() == [5, 5, 5, 2, 2, 2, 0, 0]
 
 
 @pytest.mark.parametrize("tile", [0, 3, -4, 4.0, True, "4", None])
@@ -122,8 +155,10 @@ def test_branches_follow_the_constexprs():
     assert "if RECORD" in recording and "stored_weight" not in recording
     batched = text({**constexprs, "BATCH": 8, "V_STRIDES": (1,)})
     assert "k_t =" in batched and "v_slot =" in batched and "tl.trans(k)," not in batched
-    assert "m_group, m =" not in recording  # two heads of a group make a tile without padding
-    assert "m_group, m =" in text({**constexprs, "BLOCK_M": 16})
+    assert (
+        "m_group, in_group =" not in recording
+    )  # two heads of a group make a tile without padding
+    assert "m_group, in_group =" in text({**constexprs, "BLOCK_M": 16})
     assert "log_sums" in text({**constexprs, "SPLIT": True})
 
 
@@ -136,19 +171,25 @@ def test_an_unknown_condition_is_not_guessed():
 def test_a_walk_visits_every_tile_line_by_line():
     _, steps = recorded()
     source = read_kernel(steps.constexprs)
-    moments = walk(steps, 0, 2, 11)
+    walked = walk(steps, 0, 2)
+    moments = walked.moments
+    assert walked.num_tiles == 3
     assert [m.statement for m in moments if m.tile is None] == [*source.before, *source.after]
     for tile, positions in enumerate([range(4), range(4, 8), range(8, 11)]):
         own = [m for m in moments if m.tile == tile]
         assert [m.statement for m in own] == [source.loop, *source.body]
         assert {m.positions for m in own} == {positions}
+        assert moments[walked.begin_of(tile)] is own[0]
+    for tile in (-1, 3):
+        with pytest.raises(ValueError, match=f"tile is {tile}; the loop ran for 0 to 2"):
+            walked.begin_of(tile)
 
 
 def test_a_value_appears_with_its_line_and_not_before():
     _, steps = recorded()
     lines = FILE.read_text().splitlines()
     made = {}
-    for moment in (m for m in walk(steps, 1, 3, 5) if m.tile == 1):
+    for moment in (m for m in walk(steps, 1, 3).moments if m.tile == 1):
         for name in ("block_ids", "addresses", "scores"):
             value = getattr(moment, name)
             if name in moment.new:
@@ -159,38 +200,77 @@ def test_a_value_appears_with_its_line_and_not_before():
             tensor = getattr(steps, recorded_name)[1, 3]
             if name in moment.new:
                 made[name] = lines[moment.statement.first - 1].strip()
-            right = tensor[1 if name in made else 0]
+            right = tensor[2 if name in made else 1]  # 0 is where it began
             assert torch.equal(torch.tensor(getattr(moment, name)), right)
     assert made == {
         "block_ids": "block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB",
-        "addresses": made["addresses"],
+        "addresses": "k_slot = block * K_STRIDES[0] + (offset * K_STRIDES[1] + kv_head * "
+        "K_STRIDES[2])",
         "scores": 'qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))',
         "maximum": "m_i = m_new",
         "denominator": "l_i = l_i * alpha + tl.reduce(p, 1, plus)",
         "accumulator": "acc = acc * alpha[:, None] + pv",
     }
-    assert made["addresses"].startswith("k_slot = block * K_STRIDES[0]")
 
 
-def test_the_last_moment_holds_the_answer():
-    (query, *_), steps = recorded()
-    last = walk(steps, 0, 1, 11)[-1]
-    answer = torch.tensor(last.accumulator) / last.denominator
+def test_running_numbers_begin_where_the_kernel_begins_them():
+    _, steps = recorded()
+    walked = walk(steps, 0, 1)
+    lines = FILE.read_text().splitlines()
+    begun = {}
+    for moment in walked.moments[: walked.begin_of(0) + 1]:
+        for name in moment.new:
+            begun[name] = lines[moment.statement.first - 1].split("=")[0].strip()
+        for name in ("maximum", "denominator", "accumulator"):
+            assert (getattr(moment, name) is not None) == (name in begun)
+    assert begun == {"maximum": "m_i", "denominator": "l_i", "accumulator": "acc"}
+    first = walked.moments[walked.begin_of(0)]
+    assert first.maximum == torch.finfo(torch.float32).min
+    assert (first.denominator, set(first.accumulator)) == (0.0, {0.0})
+
+
+def test_the_answer_is_there_once_it_is_stored():
+    _, steps = recorded()
+    walked = walk(steps, 0, 1)
+    stored = [moment for moment in walked.moments if "out" in moment.new]
+    assert len(stored) == 1 and stored[0].out == tuple(steps.out[0, 1].tolist())
+    after = walked.moments.index(stored[0])
+    assert all(moment.out is None for moment in walked.moments[:after])
+    assert all(moment.out == stored[0].out for moment in walked.moments[after:])
+    answer = torch.tensor(stored[0].accumulator) / stored[0].denominator
     torch.testing.assert_close(answer, steps.out[0, 1], atol=1e-6, rtol=0)
-    assert query.shape[1] == 4
 
 
 @pytest.mark.parametrize(
-    ("row", "head", "context_len", "message"),
+    ("row", "head", "message"),
     [
-        (2, 0, 5, "row is 2; it must be from 0 to 1"),
-        (0, 4, 5, "head is 4; it must be from 0 to 3"),
-        (-1, 0, 5, "row is -1; it must be from 0 to 1"),
-        (0, 0, 0, "context_len is 0; it must be from 1 to 11"),
-        (0, 0, 12, "context_len is 12; it must be from 1 to 11"),
+        (2, 0, "row is 2; it must be from 0 to 1"),
+        (0, 4, "head is 4; it must be from 0 to 3"),
+        (-1, 0, "row is -1; it must be from 0 to 1"),
     ],
 )
-def test_a_walk_refuses_what_the_launch_did_not_have(row, head, context_len, message):
+def test_a_walk_refuses_what_the_launch_did_not_have(row, head, message):
     _, steps = recorded()
     with pytest.raises(ValueError, match=message):
-        walk(steps, row, head, context_len)
+        walk(steps, row, head)
+
+
+def test_an_empty_context_is_not_walked():
+    arguments, _ = recorded()
+    steps = kernels.attention_steps(*arguments[:4], torch.tensor([11, 0]).int(), tile=4)
+    with pytest.raises(ValueError, match="row 1 has an empty context"):
+        walk(steps, 1, 0)
+
+
+def test_a_second_loop_is_refused():
+    _, steps = recorded()
+    with pytest.raises(ValueError, match="has 2 loops"):
+        read_kernel({**steps.constexprs, "WEIGHTS": True})
+
+
+def test_a_launch_that_does_not_record_runs_no_recording():
+    _, steps = recorded()
+    plain = read_kernel({**steps.constexprs, "RECORD": False})
+    both = read_kernel(steps.constexprs)
+    assert len(both.before) == len(plain.before) + 1
+    assert len(both.body) == len(plain.body) + 1

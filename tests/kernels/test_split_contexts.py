@@ -1,5 +1,7 @@
 """A context split among programs gives what one program gives, empty splits included."""
 
+import math
+
 import pytest
 import torch
 from scattered import assert_equals_dense, scatter
@@ -27,6 +29,31 @@ def with_weights(case, num_splits):
 def test_splits_join_to_one_softmax(lengths, num_splits):
     case = scatter(lengths, block_size=5)
     assert_equals_dense(case, *with_weights(case, num_splits))
+
+
+@pytest.mark.parametrize(("num_splits", "head_dim"), [(66, 32), (130, 128), (300, 8)])
+def test_many_splits_are_joined_a_chunk_at_a_time(num_splits, head_dim):
+    """With a tile of 256 no context here fills more than a few of them; all others are empty."""
+    case = scatter([1002, 300, 0, 5], block_size=16, head_dim=head_dim)
+    assert_equals_dense(case, *with_weights(case, num_splits))
+
+
+@pytest.mark.parametrize("num_splits", [66, 130, 2048])
+@pytest.mark.parametrize("with_empty", [False, True])
+def test_every_split_of_many_counts(num_splits, with_empty):
+    """Outputs and log sums as splits leave them, joined in one step against float64."""
+    generator = torch.Generator().manual_seed(num_splits)
+    parts = torch.randn(num_splits, 3, 4, 16, generator=generator)
+    log_sums = torch.randn(num_splits, 3, 4, generator=generator) * 4
+    if with_empty:
+        log_sums[1::3] = torch.finfo(torch.float32).min  # as an empty split leaves it,
+        parts[1::3] = 0.0  # and its output
+    lens = torch.ones(3, dtype=torch.int32)
+    tables = attention_launch.Tables(lens[:, None], 1, lens, 1)
+    out = attention_launch._reduce(parts, log_sums, tables, torch.float32, None)
+    shares = (log_sums.double() * math.log(2)).softmax(0)  # of powers of 2
+    expected = (parts.double() * shares[..., None]).sum(0)
+    torch.testing.assert_close(out.double(), expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("num_splits", SPLITS)
