@@ -16,8 +16,7 @@ from pagedkv.checks import require_whole_number
 from pagedkv.dense_reference import DenseReference, DenseResult
 from pagedkv.events import Listener, TokenSelected, ignore
 from pagedkv.execution import execute
-from pagedkv.model import tokenizer
-from pagedkv.model.gpt import CharGPT
+from pagedkv.language_model import LanguageModel
 from pagedkv.outbox import Outbox
 
 # How many inputs one execution may process, all requests together: a condition of its own, beside
@@ -75,7 +74,7 @@ class Engine:
 
     def __init__(
         self,
-        model: CharGPT,
+        model: LanguageModel,
         *,
         block_size: int,
         num_blocks: int,
@@ -109,13 +108,27 @@ class Engine:
         return tuple(self._requests)
 
     def text(self, name: str) -> str:
-        """The characters of a request's admitted and appended positions."""
-        return tokenizer.decode(self._request(name).token_ids)
+        """The text of a request's admitted and appended positions."""
+        return self.model.tokenizer.decode(self._request(name).token_ids)
+
+    def tokens(self, name: str) -> tuple[str, ...]:
+        """The token at each of a request's admitted and appended positions, as it is written."""
+        return self.model.tokenizer.pieces(self._request(name).token_ids)
 
     def pending_token(self, name: str) -> str | None:
-        """The selected character that is not an input yet, or None."""
+        """The selected token that is not an input yet, or None."""
         pending_id = self._request(name).pending_id
-        return None if pending_id is None else tokenizer.decode([pending_id])
+        return None if pending_id is None else self.model.tokenizer.pieces([pending_id])[0]
+
+    def logits(self, name: str) -> torch.Tensor:
+        """A copy of the logits after a request's last input, [vocab_size] float32 on the CPU.
+
+        Raises ``NoLogitsError`` if that input was not executed yet.
+        """
+        logits = self._request(name).logits
+        if logits is None:
+            raise NoLogitsError(f"{name!r} has no logits; execute its inputs first")
+        return logits.detach().to("cpu", torch.float32, copy=True)
 
     def last_attention(self, name: str, layer: int) -> AttentionRecord:
         """The record of a request's last executed input in one layer.
@@ -135,7 +148,7 @@ class Engine:
         Raises ``OutOfBlocks`` where they are not free, ``ContextFullError`` for a prompt that is
         too long for the model, ValueError for characters that it does not know.
         """
-        token_ids = tokenizer.encode(prompt)
+        token_ids = self.model.tokenizer.encode(prompt)
         self._require_context(name, len(token_ids))
         with self._outbox.until_done():
             self.cache.admit(name, len(token_ids))
@@ -202,14 +215,19 @@ class Engine:
         Raises ``NoLogitsError`` if the request's last input was not executed yet, ValueError for a
         rank that the vocabulary does not have; nothing changes then.
         """
-        request = self._request(name)
         require_whole_number("rank", rank, least=0, most=self.model.config.vocab_size - 1)
-        if request.logits is None:
-            raise NoLogitsError(f"{name!r} has no logits; execute its inputs first")
-        # Sorting is stable, so equal logits give the same order on every device.
-        order = torch.sort(request.logits.cpu(), descending=True, stable=True).indices
-        request.pending_id = int(order[rank])
-        token = tokenizer.decode([request.pending_id])
+        return self.choose(name, self._by_likelihood(name)[rank])
+
+    def choose(self, name: str, token_id: int) -> str:
+        """Make this token the next one, whoever picked it. It becomes pending, in another's place.
+
+        Raises ``NoLogitsError`` if the request's last input was not executed yet, ValueError for
+        an id that the vocabulary does not have; nothing changes then.
+        """
+        require_whole_number("token_id", token_id, least=0, most=self.model.config.vocab_size - 1)
+        rank = self._by_likelihood(name).index(token_id)
+        self._request(name).pending_id = token_id
+        token = self.model.tokenizer.pieces([token_id])[0]
         self._outbox.put(TokenSelected(name, token, rank))
         return token
 
@@ -236,6 +254,11 @@ class Engine:
     def _request(self, name: str) -> _Request:
         self.cache.num_stored(name)  # an unknown name is the manager's error
         return self._requests[name]
+
+    def _by_likelihood(self, name: str) -> list[int]:
+        """All token ids, the likeliest first; of equal ones the lower id, on every device."""
+        order: list[int] = self.logits(name).sort(descending=True, stable=True).indices.tolist()
+        return order
 
     def _require_context(self, name: str, num_tokens: int) -> None:
         context = self.model.config.context

@@ -12,7 +12,7 @@ import torch
 
 from pagedkv.batch import Batch
 from pagedkv.cache import Attended, PagedKVCache
-from pagedkv.model.gpt import CharGPT
+from pagedkv.language_model import LanguageModel
 
 
 class LayerObserver(Protocol):
@@ -35,7 +35,7 @@ class LayerObserver(Protocol):
 
 @torch.inference_mode()
 def execute(
-    model: CharGPT,
+    model: LanguageModel,
     cache: PagedKVCache,
     inputs: Mapping[str, Sequence[int]],
     observe: LayerObserver | None = None,

@@ -253,7 +253,7 @@ class Recorder:
 
     def _note(self, event: Event) -> None:
         self._since.events.append(event)
-        self._since.written |= self._history.note(event, self.engine.text)
+        self._since.written |= self._history.note(event, self.engine.tokens)
 
     def _input_count(self, name: str) -> InputCount:
         cache = self.engine.cache

@@ -4,7 +4,7 @@ The pool's tensors hold vectors without names. This keeps the label that goes wi
 it after a block was freed: that is how the board can call old bytes by their old name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pagedkv.events import BlockCopied, Event, SlotsWritten
@@ -29,16 +29,16 @@ class SlotHistory:
         """What was last written to a slot, or None if nothing ever was."""
         return self._contents.get(flat_slot)
 
-    def note(self, event: Event, text_of: Callable[[str], str]) -> set[int]:
+    def note(self, event: Event, tokens_of: Callable[[str], Sequence[str]]) -> set[int]:
         """Follow one event and return the slots that it gave new bytes.
 
-        ``text_of`` knows the whole text of each request; it is asked only of one that was written.
+        ``tokens_of`` knows all tokens of each request; it is asked only of one that was written.
         """
         match event:
             case SlotsWritten(request=request, slots=slots, positions=positions):
-                text = text_of(request)
+                tokens = tokens_of(request)
                 for slot, position in zip(slots, positions, strict=True):
-                    self._contents[slot] = SlotContent(position, text[position])
+                    self._contents[slot] = SlotContent(position, tokens[position])
                 return set(slots)
             case BlockCopied(source=source, destination=destination, positions=positions):
                 self._copy(source, destination)

@@ -33,7 +33,7 @@ def take_snapshot(
 def _request(engine: Engine, name: str) -> RequestView:
     return RequestView(
         name=name,
-        tokens=tuple(engine.text(name)),
+        tokens=engine.tokens(name),
         num_tokens=engine.cache.num_tokens(name),
         num_stored=engine.cache.num_stored(name),
         pending_token=engine.pending_token(name),

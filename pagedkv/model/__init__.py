@@ -9,10 +9,10 @@ from pathlib import Path
 import torch
 
 from .config import ModelConfig
-from .gpt import Attend, CharGPT
+from .gpt import CharGPT
 from .weights import count_parameters, load_record, load_weights
 
-__all__ = ["MODEL_NAME", "WEIGHTS_PATH", "Attend", "CharGPT", "ModelConfig", "load_model"]
+__all__ = ["MODEL_NAME", "WEIGHTS_PATH", "CharGPT", "ModelConfig", "load_model"]
 
 WEIGHTS_PATH = Path(__file__).parent / "weights.safetensors"
 

@@ -11,27 +11,15 @@ may belong to one request (prefill), to many (decode), or to a batch with leadin
 Not here: the causal mask, the cache, sampling, loss. No dropout, no bias terms.
 """
 
-from typing import Protocol
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from pagedkv.language_model import Attend, Tokenizer
+
+from . import tokenizer
 from .config import ModelConfig
 from .rope import rotate, rotation
-
-
-class Attend(Protocol):
-    """Attention of one layer, supplied by the caller."""
-
-    def __call__(self, layer: int, query: Tensor, key: Tensor, value: Tensor, /) -> Tensor:
-        """Return the mixed values [..., n, num_heads, head_dim], one row per query row.
-
-        `query` is [..., n, num_heads, head_dim]; `key` and `value` are
-        [..., n, num_kv_heads, head_dim], of the same n tokens. Query and key are turned by RoPE
-        already and not scaled: scores still need the factor head_dim ** -0.5.
-        """
-        ...
 
 
 class Attention(nn.Module):
@@ -95,6 +83,8 @@ class Layer(nn.Module):
 
 class CharGPT(nn.Module):
     """A character-level GPT with RoPE, RMSNorm and grouped-query attention."""
+
+    tokenizer: Tokenizer = tokenizer  # what the module offers is all that it is asked
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

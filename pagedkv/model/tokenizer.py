@@ -41,3 +41,8 @@ def decode(token_ids: Iterable[int]) -> str:
             raise ValueError(f"token_id {token_id} is outside 0 to {VOCAB_SIZE - 1}")
         characters.append(VOCABULARY[token_id])
     return "".join(characters)
+
+
+def pieces(token_ids: Iterable[int]) -> tuple[str, ...]:
+    """Return each token as it is written by itself: one character. Raises what `decode` raises."""
+    return tuple(decode(token_ids))

@@ -45,7 +45,7 @@ class Recipe:
 
 
 def dense_causal_attend(layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attend within each window of a batch: row i sees rows 0 ... i. See `gpt.Attend`."""
+    """Attend within each window of a batch: row i sees rows 0 ... i (see `Attend`)."""
     query, key, value = (x.transpose(-3, -2) for x in (query, key, value))  # [..., heads, n, dim]
     group = query.shape[-3] // key.shape[-3]  # query heads that share a KV head
     key, value = (x.repeat_interleave(group, dim=-3) for x in (key, value))
