@@ -34,13 +34,14 @@ LEAST = tl.constexpr(torch.finfo(torch.float32).min)
 
 @triton.jit
 def paged_attention_kernel(
-    query, k_cache, v_cache, block_tables, context_lens, out, log_sums, weights, steps,
+    query, k_cache, v_cache, block_tables, context_lens, out, sums, weights, steps,
     num_rows, table_stride, split_len, weights_width,
     SCORE_SCALE: tl.constexpr,  # scale * log2(e), as exp2 is the hardware's exponential
     K_STRIDES: tl.constexpr, V_STRIDES: tl.constexpr,  # block, offset, kv head, dim
     NUM_HEADS: tl.constexpr, NUM_KV_HEADS: tl.constexpr, HEAD_DIM: tl.constexpr,
     BLOCK_SIZE: tl.constexpr, QUERIES: tl.constexpr,
     BATCH: tl.constexpr, BLOCK_M: tl.constexpr, TILE: tl.constexpr, BLOCK_D: tl.constexpr,
+    SUMS: tl.constexpr,  # in so many parts a score is added up, each of BLOCK_D // SUMS products
     DOT: tl.constexpr, INDEX: tl.constexpr, SPLIT: tl.constexpr,
     WEIGHTS: tl.constexpr, ONE_TILE: tl.constexpr,  # nothing split, and a context fits one tile
     RECORD: tl.constexpr,  # steps: block ids, addresses, scores, maxima, denominators, accumulators
@@ -126,7 +127,15 @@ def paged_attention_kernel(
 
         # A row's scores with the TILE positions of its own group. Several groups are a batch of
         # small products, so nothing of one can reach another.
-        if BATCH == 1:
+        if SUMS > 1:
+            q_s = tl.reshape(q, (BATCH, BLOCK_M, SUMS, BLOCK_D // SUMS))
+            q_s = tl.reshape(tl.permute(q_s, 0, 2, 1, 3), (BATCH * SUMS, BLOCK_M, BLOCK_D // SUMS))
+            k_s = tl.reshape(k, (BATCH, TILE, SUMS, BLOCK_D // SUMS))
+            k_s = tl.reshape(tl.permute(k_s, 0, 2, 3, 1), (BATCH * SUMS, BLOCK_D // SUMS, TILE))
+            qk = tl.dot(q_s, k_s, input_precision="ieee")  # [BATCH * SUMS, BLOCK_M, TILE]
+            qk = tl.reduce(tl.reshape(qk, (BATCH, SUMS, BLOCK_M, TILE)), 1, plus)
+            qk = tl.reshape(qk, (BATCH * BLOCK_M, TILE))
+        elif BATCH == 1:
             qk = tl.dot(q, tl.trans(k), input_precision="ieee")  # [BLOCK_M, TILE]
         else:
             k_t = tl.trans(tl.reshape(k, (BATCH, TILE, BLOCK_D)), 0, 2, 1)
@@ -134,7 +143,7 @@ def paged_attention_kernel(
             qk = tl.reshape(qk, (BATCH * BLOCK_M, TILE))
         position = start + tile
         seen = position < row_len  # [BATCH * BLOCK_M, TILE]: within the context, and causal
-        qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))
+        qk = tl.where(seen, (qk * SCORE_SCALE).to(tl.float32), float("-inf"))
 
         # Online softmax: what was summed under the old maximum shrinks by alpha.
         m_new = tl.maximum(m_i, tl.reduce(qk, 1, larger))
@@ -158,7 +167,7 @@ def paged_attention_kernel(
             v_b = tl.reshape(v, (BATCH, TILE, BLOCK_D))
             pv = tl.dot(tl.reshape(p, (BATCH, BLOCK_M, TILE)), v_b, input_precision="ieee")
             pv = tl.reshape(pv, (BATCH * BLOCK_M, BLOCK_D))
-        acc = acc * alpha[:, None] + pv
+        acc = acc * alpha[:, None] + pv.to(tl.float32)
 
         if RECORD:  # what this tile found, and where the running numbers stand now
             keys_at = n_group.to(tl.int64) * weights_width + n_position
@@ -170,13 +179,14 @@ def paged_attention_kernel(
             tl.store(steps[4] + step, l_i, mask=in_use)
             tl.store(steps[5] + (step * HEAD_DIM)[:, None] + dim, acc, mask=q_mask)
 
-    # The largest score counted 1, so less than 1 means that nothing was seen: zeros, not 0 / 0.
-    l_i = tl.maximum(l_i, 1.0)
-    if SPLIT:  # a part of the answer, and how much it weighs: log2 of its sum of exponentials
+    if SPLIT:  # a part of the answer, as it stands: its sum, its maximum and its denominator
         split_row = tl.program_id(1).to(tl.int64) * num_rows * NUM_HEADS + row_head
-        tl.store(out + (split_row * HEAD_DIM)[:, None] + dim, acc / l_i[:, None], mask=q_mask)
-        tl.store(log_sums + split_row, m_i + tl.log2(l_i), mask=in_use)
+        tl.store(out + (split_row * HEAD_DIM)[:, None] + dim, acc, mask=q_mask)
+        tl.store(sums + 2 * split_row, m_i, mask=in_use)
+        tl.store(sums + 2 * split_row + 1, l_i, mask=in_use)
     else:
+        # The largest score counted 1, so less means that nothing was seen: zeros, not 0 / 0.
+        l_i = tl.maximum(l_i, 1.0)
         tl.store(out + q_at, acc / l_i[:, None], mask=q_mask)
 
     if WEIGHTS and not SPLIT and not ONE_TILE:  # now they are: a score becomes its weight

@@ -35,6 +35,8 @@ PREFILL_QUERIES = 64  # positions of a prefill's tile, interpreted
 TILE_POSITIONS = 64  # of a tile, at most, on a GPU
 TILE_BYTES = 16 * 1024  # of K in a tile, at most, on a GPU
 HOPPER = (9, 0)  # compute capability; before it a prefill's products take twice the registers
+LONG_SUM = 128  # products of a score; interpreted, more are added up in two sums, to round less
+SMALL_HEAD = 16  # channels; of fewer a decode step's products are fp64 whatever the cache holds
 SPLIT_POSITIONS = 256  # a split has at least so many, or it is not worth its second step
 PROGRAMS_PER_MULTIPROCESSOR = 4
 REDUCE_WARP = 2048  # numbers of the splits' outputs in a warp at once: 64 registers a thread
@@ -150,9 +152,9 @@ def _attend(
         return _start(query, k_cache, v_cache, tables, constexprs, weights=weights)
     constexprs["SPLIT"] = True
     parts = query.new_empty((num_splits, *query.shape), dtype=torch.float32)
-    log_sums = query.new_empty((num_splits, *query.shape[:2]), dtype=torch.float32)
-    _start(query, k_cache, v_cache, tables, constexprs, parts, log_sums, weights=weights)
-    return _reduce(parts, log_sums, tables, query.dtype, weights)
+    sums = query.new_empty((num_splits, *query.shape[:2], 2), dtype=torch.float32)
+    _start(query, k_cache, v_cache, tables, constexprs, parts, sums, weights=weights)
+    return _reduce(parts, sums, tables, query.dtype, weights)
 
 
 def _start(
@@ -162,16 +164,16 @@ def _start(
     tables: Tables,
     constexprs: dict[str, Any],
     parts: torch.Tensor | None = None,
-    log_sums: torch.Tensor | None = None,
+    sums: torch.Tensor | None = None,
     *,
     weights: torch.Tensor | None = None,
     steps: tuple[torch.Tensor, ...] | None = None,
 ) -> torch.Tensor:
     """Start the attention kernel alone; return what it attended, [rows, heads, head_dim].
 
-    With ``parts`` [splits, rows, heads, head_dim] and ``log_sums`` [splits, rows, heads] fp32 these
-    are filled instead. With ``steps`` the kernel records in these tensors what it found, tile by
-    tile; see ``kernels.attention_steps``.
+    With ``parts`` [splits, rows, heads, head_dim] and ``sums`` [splits, rows, heads, 2 (maximum,
+    denominator)] fp32 these are filled instead. With ``steps`` the kernel records in these tensors
+    what it found, tile by tile; see ``kernels.attention_steps``.
     """
     out = torch.empty_like(query, dtype=_stored_type(query.dtype)) if parts is None else parts
     num_splits = 1 if parts is None else len(parts)
@@ -183,7 +185,7 @@ def _start(
         (triton.cdiv(num_groups, constexprs["BATCH"]), num_splits),
         query, k_cache, v_cache, tables.block_tables, tables.context_lens,
         # A pointer is due also where none is touched.
-        out, out if log_sums is None else log_sums, out if weights is None else weights, steps,
+        out, out if sums is None else sums, out if weights is None else weights, steps,
         len(query), tables.stride, split_len, tables.longest,
         **constexprs,
     )  # fmt: skip
@@ -213,7 +215,8 @@ def _constexprs(
         "BLOCK_SIZE": block_size,
         "QUERIES": queries,
         **_tile_sizes(query, num_groups, group_rows, tables.longest, is_prefill=queries > 1),
-        "DOT": _dot_type(query.dtype),
+        "DOT": _dot_type(query.dtype, head_dim, queries),
+        "SUMS": 2 if INTERPRETED and head_dim > LONG_SUM else 1,
         "INDEX": _index_type(k_cache, v_cache),
         "SPLIT": False,
         "WEIGHTS": False,
@@ -224,7 +227,7 @@ def _constexprs(
 
 def _reduce(
     parts: torch.Tensor,
-    log_sums: torch.Tensor,
+    sums: torch.Tensor,
     tables: Tables,
     dtype: torch.dtype,
     weights: torch.Tensor | None,
@@ -242,7 +245,7 @@ def _reduce(
     launch(
         paged_attention_reduce_kernel,
         (rows * num_heads,),
-        parts, log_sums, tables.context_lens, out, out if weights is None else weights,
+        parts, sums, tables.context_lens, out, out if weights is None else weights,
         rows * num_heads, tables.longest,
         NUM_HEADS=num_heads, HEAD_DIM=head_dim, NUM_SPLITS=num_splits,
         SPLITS=splits, CHUNK=chunk, BLOCK_D=block_d, TILE=REDUCE_TILE,
@@ -289,8 +292,14 @@ def _stored_type(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if INTERPRETED and dtype == torch.bfloat16 else dtype
 
 
-def _dot_type(dtype: torch.dtype) -> tl.dtype:
-    """The type of the two products' inputs; their sums are fp32 in any case."""
+def _dot_type(dtype: torch.dtype, head_dim: int, queries: int) -> tl.dtype:
+    """The type of the two products' inputs; over the tiles their sums are fp32 in any case.
+
+    Where there are few channels, all of a row's may come out near zero, and then every rounding of
+    a score or a weight shows. Heads so small are no model's today, so a decode step may cost more.
+    """
+    if queries == 1 and head_dim < SMALL_HEAD:
+        return tl.float64
     if dtype == torch.float16:
         return tl.float16
     if dtype == torch.bfloat16 and not INTERPRETED:  # interpreted, it would multiply bit patterns

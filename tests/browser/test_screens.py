@@ -115,6 +115,7 @@ def test_a_picture_of_the_whole_lesson_is_drawn_and_stays_while_stepping(
     lesson.page.get_by_text(picture, exact=True).click()
     drawn = lesson.page.locator(".js-plotly-plot").first
     expect(drawn).to_be_visible()
+    lesson.wait_until_idle()  # maps come one by one, and may be drawn anew until all are there
     drawn.evaluate("plot => { plot.dataset.mark = 'here' }")
     assert serious_violations(lesson.page) == []
     lesson.by_id("player").focus()

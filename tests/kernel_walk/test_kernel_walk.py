@@ -159,7 +159,7 @@ def test_branches_follow_the_constexprs():
         "m_group, in_group =" not in recording
     )  # two heads of a group make a tile without padding
     assert "m_group, in_group =" in text({**constexprs, "BLOCK_M": 16})
-    assert "log_sums" in text({**constexprs, "SPLIT": True})
+    assert "tl.store(sums" in text({**constexprs, "SPLIT": True})
 
 
 def test_an_unknown_condition_is_not_guessed():
@@ -206,10 +206,10 @@ def test_a_value_appears_with_its_line_and_not_before():
         "block_ids": "block = block.to(tl.int64)  # block * stride passes 2**31 in a pool of 4 GiB",
         "addresses": "k_slot = block * K_STRIDES[0] + (offset * K_STRIDES[1] + kv_head * "
         "K_STRIDES[2])",
-        "scores": 'qk = tl.where(seen, qk * SCORE_SCALE, float("-inf"))',
+        "scores": 'qk = tl.where(seen, (qk * SCORE_SCALE).to(tl.float32), float("-inf"))',
         "maximum": "m_i = m_new",
         "denominator": "l_i = l_i * alpha + tl.reduce(p, 1, plus)",
-        "accumulator": "acc = acc * alpha[:, None] + pv",
+        "accumulator": "acc = acc * alpha[:, None] + pv.to(tl.float32)",
     }
 
 

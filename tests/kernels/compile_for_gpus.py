@@ -62,7 +62,7 @@ def reduce(num_splits, *, head_dim=128, weights=False):
         torch.zeros(rows, 16, dtype=torch.int32), 16, torch.ones(rows, dtype=torch.int32), longest
     )
     room = torch.zeros(rows, num_heads, longest) if weights else None
-    attention_launch._reduce(parts, parts[..., 0], tables, torch.bfloat16, room)
+    attention_launch._reduce(parts, parts[..., :2], tables, torch.bfloat16, room)
 
 
 def unaligned():

@@ -1,7 +1,5 @@
 """A context split among programs gives what one program gives, empty splits included."""
 
-import math
-
 import pytest
 import torch
 from scattered import assert_equals_dense, scatter
@@ -41,18 +39,21 @@ def test_many_splits_are_joined_a_chunk_at_a_time(num_splits, head_dim):
 @pytest.mark.parametrize("num_splits", [66, 130, 2048])
 @pytest.mark.parametrize("with_empty", [False, True])
 def test_every_split_of_many_counts(num_splits, with_empty):
-    """Outputs and log sums as splits leave them, joined in one step against float64."""
+    """Sums, maxima and denominators as splits leave them, joined in one step against float64."""
     generator = torch.Generator().manual_seed(num_splits)
     parts = torch.randn(num_splits, 3, 4, 16, generator=generator)
-    log_sums = torch.randn(num_splits, 3, 4, generator=generator) * 4
+    sums = torch.rand(num_splits, 3, 4, 2, generator=generator) * 9 + 1  # maximum, denominator
     if with_empty:
-        log_sums[1::3] = torch.finfo(torch.float32).min  # as an empty split leaves it,
-        parts[1::3] = 0.0  # and its output
+        sums[1::3, ..., 0] = torch.finfo(torch.float32).min  # as an empty split leaves it,
+        sums[1::3, ..., 1] = 0.0
+        parts[1::3] = 0.0
     lens = torch.ones(3, dtype=torch.int32)
     tables = attention_launch.Tables(lens[:, None], 1, lens, 1)
-    out = attention_launch._reduce(parts, log_sums, tables, torch.float32, None)
-    shares = (log_sums.double() * math.log(2)).softmax(0)  # of powers of 2
-    expected = (parts.double() * shares[..., None]).sum(0)
+    out = attention_launch._reduce(parts, sums, tables, torch.float32, None)
+    maxima, denominators = sums.double().unbind(-1)
+    factors = (maxima - maxima.amax(0)).exp2()  # [splits, rows, heads]
+    total = (denominators * factors).sum(0)[..., None]  # [rows, heads, 1]
+    expected = (parts.double() * factors[..., None]).sum(0) / total
     torch.testing.assert_close(out.double(), expected, atol=1e-5, rtol=0)
 
 
