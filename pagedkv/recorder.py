@@ -15,10 +15,10 @@ from pagedkv.contiguous_baseline import ContiguousBaseline
 from pagedkv.engine import Engine
 from pagedkv.events import Event, Listener, ignore
 from pagedkv.evidence import attention_views, look_up
+from pagedkv.language_model import LanguageModel
 from pagedkv.layout import split_position
 from pagedkv.memory_check import admission_check, append_check
 from pagedkv.model import MODEL_NAME, load_model
-from pagedkv.model.gpt import CharGPT
 from pagedkv.narration import narrate
 from pagedkv.refusals import OutOfBlocks
 from pagedkv.settings import Settings
@@ -41,7 +41,7 @@ from pagedkv.trace.state import State
 from pagedkv.vectors import VectorStore
 
 if TYPE_CHECKING:  # lessons import the recorder; it only names their types
-    from pagedkv.lessons.base import Lesson, Words
+    from pagedkv.lessons.base import Lesson, Told, Words
 
 OnProgress = Callable[[int, str], None]
 
@@ -54,7 +54,7 @@ def record(
     lesson: "Lesson",
     settings: Settings,
     *,
-    model: CharGPT | None = None,
+    model: LanguageModel | None = None,
     on_progress: OnProgress = _keep_quiet,
 ) -> Trace:
     """Run a lesson's script with these settings and return its trace.
@@ -87,11 +87,15 @@ class Recorder:
     """
 
     def __init__(
-        self, lesson: "Lesson", settings: Settings, model: CharGPT, on_progress: OnProgress
+        self,
+        lesson: "Told",
+        settings: Settings,
+        model: LanguageModel,
+        on_progress: OnProgress = _keep_quiet,
     ) -> None:
         self.settings = settings
         self._on_progress = on_progress
-        self._lesson = lesson
+        self._lesson = lesson  # or whatever is told
         self._model = model
         self._frames: list[Frame] = []
         self._infeasible: str | None = None
@@ -122,6 +126,11 @@ class Recorder:
             free_order=None if free_order is None else tuple(free_order),
             on_event=on_event,
         )
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Everything shown so far."""
+        return tuple(self._frames)
 
     def state(self) -> State:
         """The board as it is now, for a script that has to look at it."""
@@ -190,7 +199,7 @@ class Recorder:
 
     def show(
         self,
-        key: str,
+        words: "str | Words",
         *,
         look_up_requests: bool = False,
         keep_attention: bool = False,
@@ -198,13 +207,14 @@ class Recorder:
         comparison: Comparison | None = None,
         what_if: WhatIf | None = None,
     ) -> None:
-        """End a frame here, with the words that the lesson has for ``key``.
+        """End a frame here, with these words or those that the lesson has for a key.
 
         ``keep_attention`` shows the last execution's attention again; a frame right after an
         execution has it anyway. The text of ``what_if`` is a template like a caption's. Raises what
         ``narrate`` raises where the words cite what the frame does not have.
         """
-        words = self._lesson.frames[key]
+        if isinstance(words, str):
+            words = self._lesson.frames[words]
         draft = Frame(
             index=len(self._frames),
             title="",

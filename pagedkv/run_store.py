@@ -1,4 +1,4 @@
-"""Lesson runs by settings: each made once, however many learners ask for it at the same moment.
+"""Runs by what was asked for: each made once, however many learners ask at the same moment.
 
 One worker thread makes them, one after another: a run is nearly all Python, so two side by side
 would share one core's worth of it and both be late. In turn, each shows steady progress, first come
@@ -8,7 +8,7 @@ What ``make`` returns is kept as it is; the store never looks into it.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +16,13 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from pagedkv.checks import require_whole_number
-from pagedkv.lessons.base import Lesson
+from pagedkv.lessons.base import Told
 from pagedkv.recorder import OnProgress
-from pagedkv.settings import Settings
 
+Subject = TypeVar("Subject", bound=Told)
+Choice = TypeVar("Choice", bound=Hashable)
 Made = TypeVar("Made")
-Key = tuple[str, Settings]
+Key = tuple[str, Hashable]
 
 
 class Abandoned(Exception):
@@ -37,7 +38,7 @@ class Progress:
 
 
 class Run(Generic[Made]):
-    """A lesson run on its way. Any number of learners wait for it and see its progress."""
+    """A run on its way. Any number of learners wait for it and see its progress."""
 
     def __init__(self) -> None:
         self.progress = Progress()
@@ -59,15 +60,16 @@ class Run(Generic[Made]):
         self.progress = Progress(frames, title)
 
 
-class RunStore(Generic[Made]):
-    """At most ``max_entries`` lesson runs, the least recently used given up first.
+class RunStore(Generic[Subject, Choice, Made]):
+    """At most ``max_entries`` runs, the least recently used given up first.
 
-    ``make(lesson, settings, on_progress)`` is called in the worker thread alone. Runs that failed
+    A run is known by its subject's slug (a lesson's, say) and by what was chosen for it (settings).
+    ``make(subject, choice, on_progress)`` is called in the worker thread alone. Runs that failed
     are not kept: whoever asks next starts anew.
     """
 
     def __init__(
-        self, make: Callable[[Lesson, Settings, OnProgress], Made], max_entries: int
+        self, make: Callable[[Subject, Choice, OnProgress], Made], max_entries: int
     ) -> None:
         require_whole_number("max_entries", max_entries, least=1)
         self._make = make
@@ -81,22 +83,22 @@ class RunStore(Generic[Made]):
         """How many finished runs are kept."""
         return len(self._kept)
 
-    def get(self, lesson: Lesson, settings: Settings) -> Made:
+    def get(self, subject: Subject, choice: Choice) -> Made:
         """The finished run, waited for if need be."""
-        with self.waiting_for(lesson, settings) as run:
+        with self.waiting_for(subject, choice) as run:
             return run.result()
 
     @contextmanager
-    def waiting_for(self, lesson: Lesson, settings: Settings) -> Iterator[Run[Made]]:
+    def waiting_for(self, subject: Subject, choice: Choice) -> Iterator[Run[Made]]:
         """Join the run that is on its way, or start one; the last to leave early stops it."""
-        key = (lesson.slug, settings)
-        run = self._join(key, lesson, settings)
+        key = (subject.slug, choice)
+        run = self._join(key, subject, choice)
         try:
             yield run
         finally:
             self._leave(key, run)
 
-    def _join(self, key: Key, lesson: Lesson, settings: Settings) -> Run[Made]:
+    def _join(self, key: Key, subject: Subject, choice: Choice) -> Run[Made]:
         with self._lock:
             run = self._on_the_way.get(key) or self._kept_as_run(key)
             if run is not None:
@@ -104,7 +106,7 @@ class RunStore(Generic[Made]):
                 return run
             run = self._on_the_way[key] = Run()
             run.num_waiting = 1  # before the worker looks whether anybody waits
-            self._worker.submit(self._work, key, run, lesson, settings)
+            self._worker.submit(self._work, key, run, subject, choice)
             return run
 
     def _kept_as_run(self, key: Key) -> Run[Made] | None:
@@ -126,10 +128,10 @@ class RunStore(Generic[Made]):
         if self._on_the_way.get(key) is run:
             del self._on_the_way[key]
 
-    def _work(self, key: Key, run: Run[Made], lesson: Lesson, settings: Settings) -> None:
+    def _work(self, key: Key, run: Run[Made], subject: Subject, choice: Choice) -> None:
         try:
             run.report(0, "")
-            made = self._make(lesson, settings, run.report)
+            made = self._make(subject, choice, run.report)
         except BaseException as error:
             with self._lock:
                 self._forget(key, run)

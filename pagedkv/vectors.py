@@ -7,8 +7,8 @@ most slots keep theirs from frame to frame, a frame only holds an index a slot.
 import numpy as np
 
 from pagedkv.cache import PagedKVCache
+from pagedkv.language_model import Sizes
 from pagedkv.layout import flat_slot
-from pagedkv.model.config import ModelConfig
 from pagedkv.slot_history import SlotHistory
 from pagedkv.trace.frame import Floats
 
@@ -39,7 +39,7 @@ class VectorStore:
             for block_id in range(config.num_blocks)
         )
 
-    def stacked(self, model: ModelConfig) -> Floats:
+    def stacked(self, model: Sizes) -> Floats:
         """All vectors, [n, 2, num_layers, num_kv_heads, head_dim] float32, read-only."""
         shape = (2, model.num_layers, model.num_kv_heads, model.head_dim)
         stacked = np.stack(self._vectors) if self._vectors else np.empty((0, *shape), np.float32)

@@ -6,23 +6,27 @@
 
 const views = new WeakMap();
 
-export default function ({ parentElement, data }) {
+export default function ({ parentElement, data, setTriggerValue }) {
   const view = views.get(parentElement);
   if (view) view.show(data);
-  else views.set(parentElement, mountView(parentElement, data));
+  else views.set(parentElement, mountView(parentElement, data, setTriggerValue));
   return () => {
     views.get(parentElement)?.destroy();
     views.delete(parentElement);
   };
 }
 
-function mountView(parent, data) {
+function mountView(parent, data, setTriggerValue) {
   const root = parent.appendChild(document.createElement("div"));
+  const branch = data.branch && parent.appendChild(branchButton(setTriggerValue, () => index));
   const link = parent.appendChild(permalink());
   let { arrival, address } = data;
   let { index, present } = arrival;
 
+  let last = JSON.parse(data.lesson).frames.length - 1;
+
   function follow() {
+    if (branch) branch.disabled = index >= last;
     const query = addressQuery(address, index, present);
     history.replaceState(history.state, "", query || location.pathname);
     link.href = location.href;
@@ -48,13 +52,15 @@ function mountView(parent, data) {
       if (isNewArrival) ({ index, present } = next.arrival);
       ({ arrival, address } = next);
       const lesson = JSON.parse(next.lesson);
-      index = Math.min(index, lesson.frames.length - 1);
+      last = lesson.frames.length - 1;
+      index = Math.min(index, last);
       player.update(lesson, isNewArrival ? { index, present } : {});
       follow();
     },
     destroy() {
       player.destroy();
       root.remove();
+      if (branch) branch.remove();
       link.remove();
     },
   };
@@ -76,4 +82,15 @@ function permalink() {
   link.dataset.testid = "permalink";
   link.textContent = "Link to exactly this view";
   return link;
+}
+
+// Where a trace is the learner's own, any earlier frame can become the last.
+function branchButton(setTriggerValue, indexNow) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "branch";
+  button.dataset.testid = "branch";
+  button.textContent = "Go on from this frame";
+  button.addEventListener("click", () => setTriggerValue("branch", indexNow()));
+  return button;
 }

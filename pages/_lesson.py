@@ -5,12 +5,14 @@ from streamlit.navigation.page import StreamlitPage
 
 from pagedkv.lessons import LESSONS
 from pagedkv.lessons.base import Lesson
+from pagedkv.settings import Settings
 from pagedkv.terms import UnknownTermError, find_term
 from pages._panels import show_panels
-from pages._player import show_player
-from pages._runs import lesson_run
+from pages._permalink import QUERY_NAMES, nearest_step, query_of
+from pages._player import Address, Opening, mount_player
+from pages._runs import LessonRun, lesson_run
 from pages._settings import show_settings
-from pages._view import arrive
+from pages._view import Arrival, arrive
 
 
 def show_lesson(lesson: Lesson, pages: dict[str, StreamlitPage]) -> None:
@@ -42,6 +44,19 @@ def show_notices(notices: tuple[str, ...]) -> None:
     """What of the address could not be honoured, and what is shown instead."""
     for notice in notices:
         st.warning(notice, icon=":material/link_off:")
+
+
+def show_player(lesson: Lesson, settings: Settings, run: LessonRun, arrival: Arrival) -> None:
+    """The player, opened where the address says."""
+    step, _ = nearest_step(arrival.asked_for.step, run.num_frames)
+    # A presentation would lie over what the page has to say about its address.
+    is_plain = not arrival.notices(settings, run.num_frames)
+    mount_player(
+        f"player-{lesson.slug}",
+        run.player_json,
+        Opening(arrival.number, step, arrival.asked_for.present and is_plain),
+        Address(QUERY_NAMES, query_of(settings)),
+    )
 
 
 def show_words(lesson: Lesson) -> None:

@@ -38,6 +38,13 @@ def read_query(query: Query) -> AskedFor:
     return AskedFor(Settings(**settings), step, present == 1, tuple(notices))
 
 
+def read_step(given: Sequence[str]) -> tuple[int | None, tuple[str, ...]]:
+    """The frame that an address asks for, or None if it does not say; a notice if it is none."""
+    notices: list[str] = []
+    step = _read_number("step", 0, math.inf, 0, {"step": given}, notices)
+    return (step if given else None), tuple(notices)
+
+
 def nearest_step(step: int, num_frames: int) -> tuple[int, tuple[str, ...]]:
     """The frame nearest to ``step`` in a lesson of ``num_frames``; a notice if it is another."""
     if step < num_frames:

@@ -1,15 +1,12 @@
 """The player as a Streamlit component: registered once, moved in the browser, no round trip."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from pagedkv.lessons.base import Lesson
 from pagedkv.player import player_css, player_js
-from pagedkv.settings import Settings
-from pages._permalink import QUERY_NAMES, nearest_step, query_of
-from pages._runs import LessonRun
-from pages._view import Arrival
 
 ADAPTER_JS = Path(__file__).with_name("_adapter.js").read_text(encoding="utf-8")
 ADAPTER_CSS = Path(__file__).with_name("_adapter.css").read_text(encoding="utf-8")
@@ -21,20 +18,49 @@ _mount = st.components.v2.component(
 )
 
 
-def show_player(lesson: Lesson, settings: Settings, run: LessonRun, arrival: Arrival) -> None:
-    """Draw the player. On reruns the board stays mounted and keeps its frame."""
-    step, _ = nearest_step(arrival.asked_for.step, run.num_frames)
-    # A presentation would lie over what the page has to say about its address.
-    is_plain = not arrival.notices(settings, run.num_frames)
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Which frame to open. ``number`` tells two openings apart: only a new one moves the player."""
+
+    number: int
+    index: int
+    present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What the browser writes into the address: all query ``names`` are the page's own, and those
+    of ``query`` are what leads to this trace. The browser adds ``step`` and ``present`` itself.
+    """
+
+    names: Sequence[str]
+    query: Mapping[str, str]
+
+
+def mount_player(
+    key: str,
+    player_json: str,
+    opening: Opening,
+    address: Address,
+    on_branch: Callable[[], None] | None = None,
+) -> None:
+    """Draw the player. On reruns the board stays mounted and keeps its frame.
+
+    With ``on_branch`` a button offers to go on from an earlier frame; when it is pressed, the index
+    of that frame is ``branch`` of what the session's state has under ``key``.
+    """
+    callbacks = {} if on_branch is None else {"on_branch_change": on_branch}
     _mount(
-        key=f"player-{lesson.slug}",
+        key=key,
         data={
-            "lesson": run.player_json,
+            "lesson": player_json,
             "arrival": {
-                "number": arrival.number,
-                "index": step,
-                "present": arrival.asked_for.present and is_plain,
+                "number": opening.number,
+                "index": opening.index,
+                "present": opening.present,
             },
-            "address": {"names": QUERY_NAMES, "settings": query_of(settings)},
+            "address": {"names": list(address.names), "settings": dict(address.query)},
+            "branch": on_branch is not None,
         },
+        **callbacks,
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from pagedkv.lessons.base import Lesson
 from pagedkv.player import player_data
 from pagedkv.recorder import OnProgress, record
-from pagedkv.run_store import Progress, RunStore
+from pagedkv.run_store import Choice, Made, Progress, RunStore, Subject
 from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
 
@@ -37,7 +37,7 @@ class LessonRun:
 
 
 @st.cache_resource(show_spinner=False)
-def run_store() -> RunStore[LessonRun]:
+def run_store() -> RunStore[Lesson, Settings, LessonRun]:
     """The one store of this server; every session shares it."""
     return RunStore(_run_lesson, max_entries=MAX_RUNS)
 
@@ -49,21 +49,28 @@ def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> 
 
 
 def lesson_run(lesson: Lesson, settings: Settings) -> LessonRun:
-    """The run of a lesson, its progress shown if it takes long.
+    """The run of a lesson, its progress shown if it takes long."""
+    return wait_for(run_store(), lesson, settings, "Running the lesson")
 
-    While a session waits here and the learner moves a slider again, Streamlit stops this script at
-    the next look at the progress, which leaves the run; one that nobody waits for is given up.
+
+def wait_for(
+    store: RunStore[Subject, Choice, Made], subject: Subject, choice: Choice, doing: str
+) -> Made:
+    """A run of ``store``, its progress shown if it takes long; ``doing`` says what goes on.
+
+    While a session waits here and the learner chooses something else, Streamlit stops this script
+    at the next look at the progress, which leaves the run; one that nobody waits for is given up.
     """
     with st.container(key="progress"):
         place = st.empty()
-    with run_store().waiting_for(lesson, settings) as run:
+    with store.waiting_for(subject, choice) as run:
         if not run.wait(SECONDS_WITHOUT_PROGRESS):
             while not run.wait(SECONDS_BETWEEN_LOOKS):
-                place.markdown(_in_words(run.progress))
+                place.markdown(_in_words(doing, run.progress))
             place.empty()
         return run.result()
 
 
-def _in_words(progress: Progress) -> str:
+def _in_words(doing: str, progress: Progress) -> str:
     so_far = {0: "", 1: "1 frame so far"}.get(progress.frames, f"{progress.frames} frames so far")
-    return f":material/hourglass_top: Running the lesson … {so_far}"
+    return f":material/hourglass_top: {doing} … {so_far}"

@@ -24,6 +24,7 @@ GOOD_TO_KNOW = """
 - **Step with → and ←**, or with a slide remote; Space plays, P fills the screen for a projector.
 - **Change block size, capacity and prompt length** in any lesson: it runs again, and every number
   and sentence follows. The address always leads back to exactly what you see.
+- **In the sandbox** you send requests of your own, and see beforehand what the engine will check.
 - **Inside the kernel**, the last page of the menu, opens the attention kernel; there you may break
   the cache, too.
 """

@@ -13,6 +13,8 @@ import streamlit as st
 from pagedkv.settings import Settings
 from pages._permalink import SETTING_NAMES, AskedFor, nearest_step, read_query
 
+PLACE = "place"  # in the session: which page without lesson reads its own address
+
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -34,6 +36,7 @@ def arrive(slug: str) -> Arrival:
     arrival: Arrival | None = st.session_state.get("arrival")
     if arrival is not None and arrival.slug == slug:
         return arrival
+    leave()
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     number = st.session_state.get("num_arrivals", 0) + 1
     arrival = Arrival(slug, number, read_query(query))
@@ -44,8 +47,9 @@ def arrive(slug: str) -> Arrival:
 
 
 def leave() -> None:
-    """Note that no lesson is open, so that coming back to one is an arrival."""
+    """Note that no page with an address of its own is open: coming back to one is an arrival."""
     st.session_state["arrival"] = None
+    st.session_state[PLACE] = None
 
 
 def choose(settings: Settings) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 from pagedkv.lessons import LESSONS
 from pages._inside_kernel import show_kernel
 from pages._lesson import show_lesson
+from pages._sandbox import show_sandbox
 from pages._start import show_start
 
 HERE = Path(__file__).parent
@@ -17,6 +18,7 @@ pages = {"": st.Page(lambda: show_start(pages), title="Start", url_path="", defa
 for lesson in LESSONS:
     show = partial(show_lesson, lesson, pages)
     pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
+pages["sandbox"] = st.Page(show_sandbox, title="Sandbox", url_path="sandbox")
 pages["kernel"] = st.Page(show_kernel, title="Inside the kernel", url_path="kernel")
 
 page = st.navigation(list(pages.values()), position="top")

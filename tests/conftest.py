@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 from playwright.sync_api import Browser
 
 from tests.chromium import chromium
@@ -17,6 +18,10 @@ os.environ.setdefault("PAGEDKV_DEVICE", "cpu")
 # The interpreter works on tiny tensors: threads cost more than they bring, and workers share the
 # cores already (the grid of lessons: 140 s of CPU instead of 444 on two cores).
 torch.set_num_threads(1)
+
+# No test fails for being slow: machines are busy, and a deadline measures them and not the code.
+settings.register_profile("pagedkv", deadline=None)
+settings.load_profile("pagedkv")
 
 PROJECT = Path(__file__).resolve().parent.parent
 

@@ -38,6 +38,7 @@ ABOVE_TRACE = (
     "pagedkv.player",
     "pagedkv.figures",
     "pagedkv.run_store",
+    "pagedkv.sandbox",
     "pagedkv.terms",
     "pagedkv.__main__",
 )

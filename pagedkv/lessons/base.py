@@ -7,7 +7,7 @@ path (see ``pagedkv.narration``); no number is typed in.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pagedkv.settings import Settings
 
@@ -21,6 +21,35 @@ class Words:
 
     title: str
     caption: str
+
+
+class Told(Protocol):
+    """Whatever is told in frames: a lesson, or what a learner does on a page of their own."""
+
+    @property
+    def slug(self) -> str:
+        """Its name in addresses and traces."""
+        ...
+
+    @property
+    def figure(self) -> int | None:
+        """The article's figure that it follows, or None."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        ...
+
+    @property
+    def question(self) -> str:
+        """What to watch for."""
+        ...
+
+    @property
+    def frames(self) -> Mapping[str, Words]:
+        """Titles and caption templates by key."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

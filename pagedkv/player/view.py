@@ -39,12 +39,12 @@ from pagedkv.trace.frame import Floats, Frame, Runtime, Trace
 from pagedkv.trace.written import small
 
 if TYPE_CHECKING:
-    from pagedkv.lessons.base import Lesson
+    from pagedkv.lessons.base import Told
 
 Data = dict[str, Any]
 
 
-def player_data(trace: Trace, lesson: "Lesson") -> Data:
+def player_data(trace: Trace, lesson: "Told") -> Data:
     """Return the view model of one lesson run; the same trace always gives the same data.
 
     ``key`` identifies the content: the player keeps its place when it is given equal data again.

@@ -1,0 +1,74 @@
+"""The sandbox: the learner's own requests, what the engine will ask, and what came of it."""
+
+import streamlit as st
+
+from pagedkv.sandbox.as_link import to_link
+from pagedkv.sandbox.script import FREE_ORDERS
+from pagedkv.sandbox.starts import STARTS
+from pagedkv.settings import RANGES
+from pages._player import Address, Opening, mount_player
+from pages._sandbox_actions import show_actions
+from pages._sandbox_runs import SandboxRun, sandbox_run
+from pages._sandbox_share import show_sharing
+from pages._sandbox_state import (
+    LINK,
+    PLAYER,
+    QUERY_NAMES,
+    arrive,
+    branch,
+    change_pool,
+    notice,
+    opening,
+    redo,
+    start_from,
+    timeline,
+    undo,
+)
+
+
+def show_sandbox() -> None:
+    """The pool, the actions with what will be asked, the player, and the ways to share."""
+    arrive()
+    script = timeline().script
+    with st.container(key="sandbox", gap="xxsmall"):
+        show_pool()
+        run = sandbox_run(script)
+        show_actions(run.session)
+        if notice():
+            st.warning(notice(), icon=":material/info:")
+        show_player(run)
+    show_sharing(script, run.session.trace())
+
+
+def show_pool() -> None:
+    """The title, the memory to choose, ready-made beginnings, and the way back."""
+    with st.container(key="sandbox-pool", horizontal=True, vertical_alignment="bottom"):
+        st.title("Sandbox", anchor=False, width="content")
+        for name, label in (("block_size", "Block size"), ("capacity", "Capacity")):
+            allowed = RANGES[name]
+            key = f"sandbox_{name}"
+            st.slider(label, allowed[0], allowed[-1], key=key, on_change=change_pool, width=180)
+        key = "sandbox_free_order"
+        st.selectbox("Free list", FREE_ORDERS, key=key, on_change=change_pool, width=140)
+        st.selectbox(
+            "Start from",
+            [start.title for start in STARTS],
+            index=None,
+            placeholder="an empty pool",
+            key="sandbox_start",
+            on_change=start_from,
+            width=300,
+        )
+        now = timeline()
+        st.button("Undo", on_click=undo, disabled=not now.num_actions, icon=":material/undo:")
+        st.button("Redo", on_click=redo, disabled=not now.undone, icon=":material/redo:")
+
+
+def show_player(run: SandboxRun) -> None:
+    """Every action's frame; the last one is opened whenever there is a new one."""
+    number, index = opening(run.num_frames)
+    link = to_link(timeline().script)
+    query = {LINK: link} if timeline().num_actions else {}
+    mount_player(
+        PLAYER, run.player_json, Opening(number, index), Address(QUERY_NAMES, query), branch
+    )

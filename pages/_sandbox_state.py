@@ -1,0 +1,135 @@
+"""What a session of the server remembers of a learner's sandbox: a timeline, and one message.
+
+The address is read once, when the learner arrives; from then on the browser writes it.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pagedkv.sandbox.actions import Action
+from pagedkv.sandbox.as_file import read_file
+from pagedkv.sandbox.as_link import read_link
+from pagedkv.sandbox.script import Pool, Script, ScriptError
+from pagedkv.sandbox.starts import STARTS
+from pagedkv.sandbox.timeline import Timeline
+from pages._permalink import nearest_step, read_step
+from pages._view import PLACE, leave
+
+LINK = "s"  # the query parameter with the session in it
+QUERY_NAMES = (LINK, "step", "present")
+PLAYER = "player-sandbox"
+
+_TIMELINE = "sandbox_timeline"
+_NOTICE = "sandbox_notice"
+_NUMBER = "sandbox_opening"
+_STEP = "sandbox_step"
+_HERE = "sandbox"
+
+
+def timeline() -> Timeline:
+    """What was done, and what was taken back."""
+    now: Timeline = st.session_state[_TIMELINE]
+    return now
+
+
+def notice() -> str:
+    """What has to be said about the last thing that was asked, or nothing."""
+    text: str = st.session_state[_NOTICE]
+    return text
+
+
+def opening(num_frames: int) -> tuple[int, int]:
+    """Which opening of the player this is, and the frame to open."""
+    step = st.session_state[_STEP]
+    return st.session_state[_NUMBER], min(num_frames - 1, step)
+
+
+def arrive() -> None:
+    """Read the address if the learner has just come; bring the widgets in line with the pool."""
+    if st.session_state.get(PLACE) != _HERE:
+        leave()
+        st.session_state[PLACE] = _HERE
+        _read_address()
+    pool = timeline().script.pool
+    for name in ("block_size", "capacity", "free_order"):
+        st.session_state[f"sandbox_{name}"] = getattr(pool, name)
+
+
+def act(action: Action) -> None:
+    """Do an action, or say why it cannot be."""
+    _try(lambda: timeline().do(action))
+
+
+def undo() -> None:
+    """Take the last action back."""
+    _show(timeline().undo())
+
+
+def redo() -> None:
+    """Do again what was taken back last."""
+    _show(timeline().redo())
+
+
+def branch() -> None:
+    """Go on from the frame that the learner looks at; what came after can be done again."""
+    index = st.session_state[PLAYER].branch
+    if isinstance(index, int) and 0 <= index <= timeline().num_actions:
+        _show(timeline().back_to(index))
+
+
+def change_pool() -> None:
+    """The same actions in the pool that the widgets say."""
+    chosen = {
+        name: st.session_state[f"sandbox_{name}"]
+        for name in ("block_size", "capacity", "free_order")
+    }
+    _try(lambda: timeline().in_pool(Pool(**chosen)))
+
+
+def start_from() -> None:
+    """Begin with one of the ready-made sessions, or with an empty pool."""
+    scripts = {start.title: start.script for start in STARTS}
+    _show(Timeline(scripts.get(st.session_state["sandbox_start"], Script())))
+
+
+def open_file(content: bytes) -> None:
+    """Show the session of a file, or an empty one and what is wrong with the file."""
+    try:
+        _show(Timeline(read_file(content)))
+    except ScriptError as error:
+        _show(Timeline(), f"This file is no session: {error}.")
+
+
+def _read_address() -> None:
+    """Show the session of the address; without one, what the learner had before or nothing."""
+    words = st.query_params.get_all(LINK)
+    if not words:
+        _show(st.session_state.get(_TIMELINE, Timeline()))
+        return
+    step, notices = read_step(st.query_params.get_all("step"))
+    try:
+        _show(Timeline(read_link(words[0])))
+    except ScriptError as error:
+        _show(Timeline(), f"This link holds no session: {error}.")
+        return
+    if step is not None:
+        index, told = nearest_step(step, timeline().num_actions + 1)
+        st.session_state[_STEP] = index
+        notices += told
+    st.session_state[_NOTICE] = " ".join(notices)
+
+
+def _try(make: Callable[[], Timeline]) -> None:
+    try:
+        _show(make())
+    except ScriptError as error:
+        st.session_state[_NOTICE] = f"Nothing was done: {error}."
+
+
+def _show(now: Timeline, text: str = "") -> None:
+    """Show another timeline, at its last frame."""
+    st.session_state[_TIMELINE] = now
+    st.session_state[_NOTICE] = text
+    st.session_state[_NUMBER] = st.session_state.get(_NUMBER, 0) + 1
+    st.session_state[_STEP] = now.num_actions

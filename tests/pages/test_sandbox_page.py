@@ -1,0 +1,155 @@
+"""The sandbox page without a browser: what its widgets do, and what it makes of bad addresses."""
+
+import json
+
+import pytest
+from app_pages import Open, go_to, sent_to_player
+from streamlit.testing.v1 import AppTest
+
+from pagedkv.sandbox.actions import EngineStep, Fork, NewRequest
+from pagedkv.sandbox.as_file import read_file
+from pagedkv.sandbox.as_link import read_link, to_link
+from pagedkv.sandbox.script import MAX_ACTIONS, Pool, Script
+from pagedkv.sandbox.starts import STARTS
+
+SIX = NewRequest("ROMEO:")
+
+
+def click(app: AppTest, label: str) -> AppTest:
+    (button,) = (button for button in app.button if button.label == label)
+    assert not button.disabled
+    return button.click().run()
+
+
+def titles(app: AppTest) -> list[str]:
+    return [frame["title"] for frame in sent_to_player(app)["lesson"]["frames"]]
+
+
+def shared(app: AppTest) -> Script:
+    return read_link(sent_to_player(app)["address"]["settings"]["s"])
+
+
+def test_each_action_adds_a_frame_and_opens_it(open_page: Open):
+    app = open_page("sandbox")
+    assert titles(app) == ["An empty pool"]
+    for count, label in enumerate(
+        ("New request", "Fork", "Decode one token", "One engine step"), 1
+    ):
+        before = sent_to_player(app)["arrival"]["number"]
+        click(app, label)
+        assert len(titles(app)) == count + 1
+        arrival = sent_to_player(app)["arrival"]
+        assert arrival["index"] == count and arrival["number"] != before
+    assert titles(app)[1:3] == ["R1 comes in", "R2 starts from R1"]
+    assert not app.exception
+
+
+def test_what_will_be_checked_stands_below_each_button(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    said = "\n".join(markdown.value for markdown in app.markdown)
+    assert "needs 2 blocks, 4 are free" in said
+    assert "R1 has 2 empty slots in P1: needs no block" in said
+    assert "R1 gives back 2 blocks" in said
+    app.text_input(key="sandbox_prompt").set_value("a" * 17).run()
+    said = "\n".join(markdown.value for markdown in app.markdown)
+    assert "needs 5 blocks, 4 are free: it will be refused" in said
+
+
+def test_undo_and_redo(open_page: Open):
+    app = click(click(open_page("sandbox"), "New request"), "Fork")
+    click(app, "Undo")
+    assert titles(app) == ["An empty pool", "R1 comes in"]
+    click(app, "Redo")
+    assert titles(app)[-1] == "R2 starts from R1"
+    click(click(app, "Undo"), "One engine step")
+    assert [button.disabled for button in app.button if button.label == "Redo"] == [True]
+
+
+def test_a_typed_token_is_processed(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    app.text_input(key="sandbox_token").set_value("Z").run()
+    click(app, "Decode one token")
+    caption = sent_to_player(app)["lesson"]["frames"][-1]["caption"]
+    assert "“Z”" in json.dumps(caption, ensure_ascii=False)
+
+
+def test_what_the_model_does_not_know_is_named_and_nothing_is_lost(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    app.text_input(key="sandbox_prompt").set_value("<b>7</b>").run()
+    click(app, "New request")
+    (warning,) = app.warning
+    assert warning.value.startswith("Nothing was done: action 2: text has characters outside")
+    assert len(titles(app)) == 2
+    click(app, "One engine step")
+    assert not app.warning and len(titles(app)) == 3
+
+
+def test_another_pool_does_the_same_actions(open_page: Open):
+    app = click(click(open_page("sandbox"), "New request"), "New request")
+    app.slider(key="sandbox_capacity").set_value(8).run()
+    assert titles(app)[-1] == "R2 has to wait"
+    app.selectbox(key="sandbox_free_order").set_value("scattered").run()
+    app.slider(key="sandbox_block_size").set_value(3).run()
+    assert shared(app) == Script(Pool(3, 8, "scattered"), (SIX, SIX))
+
+
+@pytest.mark.parametrize("start", STARTS, ids=lambda start: start.title)
+def test_every_ready_made_start_opens(open_page: Open, start):
+    app = open_page("sandbox")
+    app.selectbox(key="sandbox_start").set_value(start.title).run()
+    assert shared(app) == start.script
+    assert len(titles(app)) == len(start.script.actions) + 1
+    assert not app.exception
+
+
+def test_a_link_opens_the_session_at_its_step(open_page: Open):
+    script = Script(Pool(3, 30, "scattered"), (SIX, Fork(1), EngineStep()))
+    app = open_page("sandbox", s=to_link(script), step="1")
+    assert shared(app) == script
+    assert sent_to_player(app)["arrival"]["index"] == 1
+    assert app.slider(key="sandbox_block_size").value == 3
+    assert not app.warning
+    late = open_page("sandbox", s=to_link(script), step="9")
+    assert sent_to_player(late)["arrival"]["index"] == 3
+    assert "step is 9" in late.warning[0].value
+
+
+@pytest.mark.parametrize(
+    "word", ["", "x", "<script>alert(1)</script>", "A" * 70_000, "W10", to_link(Script())[:-4]]
+)
+def test_a_hostile_link_gives_one_message_and_an_empty_sandbox(open_page: Open, word: str):
+    app = open_page("sandbox", s=word)
+    (warning,) = app.warning
+    assert warning.value.startswith("This link holds no session")
+    assert "<script>" not in warning.value
+    assert titles(app) == ["An empty pool"]
+    assert not app.exception
+
+
+def test_coming_back_finds_what_was_left(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    go_to(app, "growth")
+    go_to(app, "sandbox")
+    assert titles(app)[-1] == "R1 comes in"
+
+
+def test_the_last_action_that_fits_is_said(open_page: Open):
+    full = Script(Pool(), (EngineStep(),) * MAX_ACTIONS)
+    app = click(open_page("sandbox", s=to_link(full)), "One engine step")
+    assert "a session has 200 at most" in app.warning[0].value
+    assert len(titles(app)) == MAX_ACTIONS + 1
+
+
+def test_the_file_to_download_is_the_session(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    (download,) = app.get("download_button")
+    assert download.label == "Download as a file"
+    (code,) = app.code
+    assert "engine.admit('R1', 'ROMEO:')" in code.value
+    assert (
+        read_file(
+            b'{"pagedkv_sandbox": 1, "block_size": 4, "capacity": 24, '
+            b'"free_order": "tidy", "actions": []}'
+        )
+        == Script()
+    )
