@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from pagedkv.lessons import LESSONS
+from pages._generate import show_generate
 from pages._inside_kernel import show_kernel
 from pages._lesson import show_lesson
 from pages._sandbox import show_sandbox
@@ -19,6 +20,7 @@ for lesson in LESSONS:
     show = partial(show_lesson, lesson, pages)
     pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
 pages["sandbox"] = st.Page(show_sandbox, title="Sandbox", url_path="sandbox")
+pages["generate"] = st.Page(show_generate, title="Generate", url_path="generate")
 pages["kernel"] = st.Page(show_kernel, title="Inside the kernel", url_path="kernel")
 
 page = st.navigation(list(pages.values()), position="top")

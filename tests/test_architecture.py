@@ -34,6 +34,7 @@ TRACE = (
 ABOVE_TRACE = (
     "pagedkv.lessons",
     "pagedkv.experiments",
+    "pagedkv.generate",
     "pagedkv.kernel_walk",
     "pagedkv.player",
     "pagedkv.figures",

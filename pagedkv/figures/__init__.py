@@ -3,12 +3,14 @@
 Two of them: attention maps (kernel, dense reference, difference) and memory over frames. Each comes
 as a figure, as one or two sentences for those who cannot see it, and as a table. They are pure
 functions of a ``Trace``. A third puts right and faulty attention weights beside each other, from
-plain arrays. Nothing here knows the engine, torch or Streamlit.
+plain arrays; a fourth counts blocks while answers are generated. Nothing here knows the engine,
+torch or Streamlit.
 """
 
 from pagedkv.figures.alt_text import attention_alt, memory_alt
 from pagedkv.figures.attention_data import PARTS, AttentionChoices, Part, attention_choices
 from pagedkv.figures.attention_map import attention_figure
+from pagedkv.figures.blocks_over_time import blocks_alt, blocks_figure, blocks_table
 from pagedkv.figures.memory import memory_figure
 from pagedkv.figures.tables import attention_table, memory_table
 from pagedkv.figures.weights_beside import weights_beside_alt, weights_beside_figure
@@ -21,6 +23,9 @@ __all__ = [
     "attention_choices",
     "attention_figure",
     "attention_table",
+    "blocks_alt",
+    "blocks_figure",
+    "blocks_table",
     "memory_alt",
     "memory_figure",
     "memory_table",

@@ -8,6 +8,7 @@ import torch
 from playwright.sync_api import expect
 
 from tests.bench.classroom import measure_classroom
+from tests.bench.generate import measure_generate
 from tests.bench.library import measure_library
 from tests.bench.machine import machine
 from tests.bench.measured import HEAD, Measured, as_row
@@ -31,8 +32,9 @@ def main() -> None:
 
 
 def measure() -> Iterator[Measured]:
-    """Measure in the order in which nothing disturbs the next: library, start, screen, class."""
+    """Measure in the order in which nothing disturbs the next: without a browser, then with one."""
     yield from measure_library()
+    yield from measure_generate()
     with chromium() as browser, TemporaryDirectory() as folder:
         yield measure_start(browser, PROJECT)
         with running_server(PROJECT, Path(folder) / "log.txt") as server:

@@ -1,0 +1,124 @@
+"""The proof of a generation: the same prompt and draws, through a forward pass without any cache.
+
+Each answer is run through the model once more, from its first position to its last, with plain
+causal attention over all of it. At every position the token is drawn again from the logits found
+there. If all of them are the tokens that the cached run chose, then a run without a cache would
+have written the same text: its first token would be the same, hence its second, and so on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+import kernels
+from pagedkv.generate.choices import Choices
+from pagedkv.generate.generation import Answer, Generation
+from pagedkv.generate.sampling import draws, pick
+from pagedkv.language_model import LanguageModel
+
+# Both runs compute in float32 and sum in different orders; three layers and the output layer leave
+# differences of some 1e-5 in logits of up to about 10. A wrong key or value moves them by tenths.
+LOGIT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first token of an answer (``index`` from 0) that the run without a cache has not."""
+
+    name: str
+    index: int
+    cached: str
+    dense: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of it: how many tokens were compared, the first difference of each answer, and the
+    largest absolute difference of two logits (NaN if one is).
+    """
+
+    num_tokens: int
+    differences: tuple[Difference, ...]
+    largest_logit_difference: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all tokens are the same, and the logits but for rounding."""
+        return not self.differences and self.largest_logit_difference <= LOGIT_TOLERANCE
+
+
+def prove(generation: Generation) -> Proof:
+    """Check all that a generation has so far. Raises ValueError if that is nothing."""
+    return check(generation.model, generation.choices, generation.prompt_ids, generation.answers())
+
+
+def check(
+    model: LanguageModel, choices: Choices, prompt_ids: Sequence[int], answers: Sequence[Answer]
+) -> Proof:
+    """Run the answers again without a cache, all equally long, and compare.
+
+    Raises ValueError if they have no token, or not equally many.
+    """
+    lengths = {len(answer.token_ids) for answer in answers}
+    if lengths in ({0}, set()) or len(lengths) > 1:
+        raise ValueError(
+            f"answers have {sorted(lengths)} tokens; all must have the same, 1 or more"
+        )
+    dense = dense_logits(model, prompt_ids, [answer.token_ids for answer in answers])
+    differences = []
+    largest = torch.zeros(())
+    for place, answer in enumerate(answers):
+        largest = torch.maximum(largest, (dense[place] - answer.logits).abs().max())
+        differences += _first_difference(model, choices, place, answer, dense[place])
+    num_tokens = sum(len(answer.token_ids) for answer in answers)
+    return Proof(num_tokens, tuple(differences), float(largest))
+
+
+@torch.inference_mode()
+def dense_logits(
+    model: LanguageModel, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]
+) -> torch.Tensor:
+    """Return the logits that each of ``answers``' n tokens follows from, without any cache.
+
+    [answers, n, vocab_size] float32 on the CPU; the i-th of a row sees the prompt and the i tokens
+    before it.
+    """
+    device = torch.device(kernels.runtime()["device"])
+    # The last token is chosen and never processed.
+    rows = [[*prompt_ids, *ids[:-1]] for ids in answers]
+    token_ids = torch.tensor(rows, dtype=torch.int64, device=device)  # [answers, prompt + n - 1]
+    positions = torch.arange(token_ids.shape[1], device=device)
+    logits: torch.Tensor = model(token_ids, positions, causal_attention)
+    return logits[:, len(prompt_ids) - 1 :].to("cpu", torch.float32)
+
+
+def causal_attention(
+    layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+) -> torch.Tensor:
+    """Let every position attend to itself and all before it, in float64.
+
+    ``query`` [..., n, num_heads, head_dim], ``key`` and ``value`` [..., n, num_kv_heads, head_dim];
+    query head h reads KV head h // (num_heads / num_kv_heads). Returns what the query's shape is.
+    """
+    n, num_heads, head_dim = query.shape[-3:]
+    group = num_heads // key.shape[-2]
+    keys = key.double().repeat_interleave(group, dim=-2)
+    values = value.double().repeat_interleave(group, dim=-2)
+    scores = torch.einsum("...qhd,...khd->...hqk", query.double(), keys) * head_dim**-0.5
+    later = torch.ones(n, n, dtype=torch.bool, device=query.device).triu(1)  # [query, key]
+    weights = scores.masked_fill(later, -torch.inf).softmax(-1)
+    return torch.einsum("...hqk,...khd->...qhd", weights, values).to(query.dtype)
+
+
+def _first_difference(
+    model: LanguageModel, choices: Choices, place: int, answer: Answer, dense: torch.Tensor
+) -> list[Difference]:
+    """Draw an answer's tokens again from ``dense`` [n, vocab_size]; list the first that differs."""
+    again = draws(choices.seed, place, choices.length)
+    for index, token_id in enumerate(answer.token_ids):
+        other = pick(dense[index], choices.temperature, choices.top_k, again[index])
+        if other != token_id:
+            cached, drawn = model.tokenizer.pieces([token_id, other])
+            return [Difference(answer.name, index, cached, drawn)]
+    return []

@@ -1,0 +1,129 @@
+"""What the page says of a generation, in Markdown, computed from its numbers.
+
+Characters of an answer occur only as a model's own vocabulary writes them, never a visitor's text.
+"""
+
+import re
+
+from kernels.backend import Runtime
+from pagedkv.generate.dense_check import LOGIT_TOLERANCE, Difference, Proof
+from pagedkv.generate.generation import Pace
+from pagedkv.generate.kept import Kept
+from pagedkv.generate.usage import Moment
+from pagedkv.trace.written import Phrases, small, visible
+
+WORDS = Phrases(
+    {
+        "progress": "{done} of {total} characters · {rate:.0f} characters per second · {backend}",
+        "made": "{done} characters · {rate:.0f} per second · {backend}",
+        "stopped": "Stopped after {done} of {total} characters · {rate:.0f} per second · {backend}",
+        "held": "**{shared} {blocks}** in use; {unshared} without sharing, {reserved} with a "
+        "reservation for each answer.",
+        "saved": "Sharing saves **{saved} {blocks}, {percent:.0f} %**.",
+        "saves_nothing": "One answer has nobody to share with.",
+        "saves_no_more": "Nothing is saved by sharing here: the prompt fills no block.",
+        "blocks": "block|blocks",
+        "agrees": "**The same prompt and seed through a forward pass that knows no cache give the "
+        "same {characters}.** Largest difference of two logits: {largest}; up to {bound} is "
+        "rounding.",
+        "objects": "**A forward pass that knows no cache does not agree.** {differences}Largest "
+        "difference of two logits: {largest}; up to {bound} would be rounding.",
+        "difference": "{name}'s character {number} is “{cached}” with the cache and “{dense}” "
+        "without. ",
+        "characters": "character|{count} characters",
+        "stretch": "The player has executions {first} to {last} of {total}; click elsewhere in the "
+        "figure for others.",
+    }
+)
+
+
+def answer_words(text: str) -> str:
+    """An answer with its line ends, and spaces at either end of a line, visible.
+
+    A page cuts white space off the ends of a text, and every character counts here.
+
+    >>> answer_words("\\n a b ")
+    '↵\\n␣a b␣'
+    """
+    ends = re.sub("^ +| +$", lambda found: visible(found[0]), text, flags=re.MULTILINE)
+    return ends.replace("\n", f"{visible(chr(10))}\n")
+
+
+def backend_name(runtime: Runtime) -> str:
+    """Which code produced the tokens, and on which device."""
+    device = runtime["gpu"] or runtime["device"].upper()
+    return f"{runtime['backend']}, {device}"
+
+
+def progress_words(pace: Pace, length: int, runtime: Runtime) -> str:
+    """How far a run is, how fast, and on what."""
+    return _how_far("progress", pace, length, runtime)
+
+
+def ended_words(kept: Kept, runtime: Runtime) -> str:
+    """How far a run came, how fast, and on what."""
+    key = "stopped" if kept.was_stopped else "made"
+    return _how_far(key, kept.pace, kept.choices.length, runtime)
+
+
+def held_words(moment: Moment) -> str:
+    """How many blocks are held, and how many would be otherwise."""
+    return WORDS.say(
+        "held",
+        shared=moment.shared,
+        blocks=WORDS.say_count("blocks", moment.shared),
+        unshared=moment.unshared,
+        reserved=moment.reserved,
+    )
+
+
+def saving_words(moment: Moment, num_answers: int) -> str:
+    """What sharing saves at a moment, in blocks and per cent."""
+    if num_answers == 1:
+        return WORDS.say("saves_nothing")
+    if moment.saved == 0:
+        return WORDS.say("saves_no_more")
+    return WORDS.say(
+        "saved",
+        saved=moment.saved,
+        blocks=WORDS.say_count("blocks", moment.saved),
+        percent=moment.saved_percent,
+    )
+
+
+def proof_words(proof: Proof) -> str:
+    """What the forward pass without a cache says of the texts."""
+    return WORDS.say(
+        "agrees" if proof.agrees else "objects",
+        characters=WORDS.say_count("characters", proof.num_tokens),
+        differences="".join(map(_difference, proof.differences)),
+        largest=small(proof.largest_logit_difference),
+        bound=small(LOGIT_TOLERANCE),
+    )
+
+
+def stretch_words(first: int, num_frames: int, total: int) -> str:
+    """Which executions the player has, where it has not all; else nothing."""
+    if num_frames == total:
+        return ""
+    return WORDS.say("stretch", first=first + 1, last=first + num_frames, total=total)
+
+
+def _how_far(key: str, pace: Pace, length: int, runtime: Runtime) -> str:
+    return WORDS.say(
+        key,
+        done=pace.num_answers * len(pace.seconds),
+        total=pace.num_answers * length,
+        rate=pace.tokens_per_second,
+        backend=backend_name(runtime),
+    )
+
+
+def _difference(difference: Difference) -> str:
+    return WORDS.say(
+        "difference",
+        name=difference.name,
+        number=difference.index + 1,
+        cached=visible(difference.cached),
+        dense=visible(difference.dense),
+    )

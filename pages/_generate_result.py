@@ -1,0 +1,114 @@
+"""What came of a generation: texts, blocks over time, the proof, and any moment in the player."""
+
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+import kernels
+from pagedkv.figures import blocks_alt, blocks_figure, blocks_table
+from pagedkv.generate import Kept, Stretch
+from pagedkv.generate.as_query import FIRST, NAMES, STEP, to_query
+from pagedkv.generate.sentences import (
+    answer_words,
+    ended_words,
+    held_words,
+    proof_words,
+    saving_words,
+    stretch_words,
+)
+from pages._figures import is_dark, show_numbers
+from pages._player import Address, Opening, mount_player
+
+MOMENT = "generate_moment"  # which execution is open in the player, from 1
+OPENINGS = "generate_openings"  # how often one was opened
+CHART = "generate_chart"
+
+STRETCHES = 16  # that are kept as the player gets them, little more than 1 MB each
+
+
+def show_kept(kept: Kept, number: int) -> None:
+    """Texts on the left, blocks on the right; the proof, and a moment in the player below."""
+    st.markdown(ended_words(kept, kernels.runtime()))
+    left, right = st.columns(2)
+    with left:
+        for name, text in zip(kept.choices.names, kept.texts, strict=True):
+            show_text(answer_place(name), text)
+    with right:
+        show_blocks(kept, number)
+    st.markdown(proof_words(kept.proof))
+    st.subheader("One moment", anchor=False)
+    chosen: int | None = st.number_input(
+        "Execution: click a point of the figure, or choose one here",
+        1,
+        kept.num_frames,
+        None,
+        key=MOMENT,
+        on_change=count_opening,
+        width=400,
+        placeholder="none",
+    )
+    if chosen is not None:
+        show_moment(kept, number, chosen - 1)
+
+
+def answer_place(name: str) -> DeltaGenerator:
+    """The name of an answer, and beside it a place for its text."""
+    with st.container(horizontal=True, gap="small"):
+        st.markdown(f"**{name}**", width=28)
+        return st.empty()
+
+
+def show_text(place: DeltaGenerator, text: str) -> None:
+    """An answer as it stands, line by line."""
+    place.code(answer_words(text), language=None, wrap_lines=True)
+
+
+def show_blocks(kept: Kept, number: int) -> None:
+    """The figure, in words and in numbers; a click on it chooses a moment."""
+    last = kept.usage.moments[-1]
+    st.markdown(f"{held_words(last)} {saving_words(last, kept.choices.num_answers)}")
+    alt, chart = blocks_alt(kept.usage), f"{CHART}_{number}"
+    st.plotly_chart(
+        blocks_figure(kept.usage, dark=is_dark()),
+        theme=None,
+        key=chart,
+        alt=alt,
+        config={"displayModeBar": False},
+        on_select=partial(_choose_clicked, chart),
+        selection_mode="points",
+    )
+    st.markdown(alt)
+    show_numbers(blocks_table(kept.usage))
+
+
+def _choose_clicked(chart: str) -> None:
+    """Open the moment that was clicked. Clicking beside all points leaves the one before open."""
+    points = st.session_state[chart]["selection"]["points"]
+    if points:
+        st.session_state[MOMENT] = int(points[0]["x"])
+        count_opening()
+
+
+def count_opening() -> None:
+    """Note that a moment was opened, so that the player goes there."""
+    st.session_state[OPENINGS] = st.session_state.get(OPENINGS, 0) + 1
+
+
+def show_moment(kept: Kept, number: int, index: int) -> None:
+    """Open frame ``index`` of a run in the player."""
+    stretch = stretch_of(kept, number, kept.first_around(index))
+    if words := stretch_words(stretch.first, stretch.num_frames, kept.num_frames):
+        st.markdown(words)
+    mount_player(
+        "player-generate",
+        stretch.player_json,
+        Opening(st.session_state.get(OPENINGS, 0), index - stretch.first),
+        Address((*NAMES, FIRST, STEP, "present"), to_query(kept.choices, stretch.first)),
+    )
+
+
+@st.cache_resource(show_spinner=False, max_entries=STRETCHES)
+def stretch_of(_kept: Kept, number: int, first: int) -> Stretch:
+    """What the player is sent, made once for a run and a stretch of it."""
+    return _kept.stretch(first)
