@@ -4,6 +4,7 @@
 # make lint      lint and types alone
 # make bench     measures what the course promises, and says on which machine
 # make train     trains the small model again
+# make smollm    fetches a real LLM, SmolLM2-135M-Instruct, to run through the same cache (optional)
 #
 # Nothing is needed beforehand but make and Python 3.11 or newer. What is installed goes into .venv;
 # stamps there remember it, so that the second call is quick.
@@ -12,7 +13,7 @@ VENV := .venv
 PYTHON_IN_VENV := $(VENV)/bin/python
 CANDIDATES := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python
 
-.PHONY: run test test-all lint bench train
+.PHONY: run test test-all lint bench train smollm
 
 run: $(VENV)/.app
 	$(PYTHON_IN_VENV) -m streamlit run app.py
@@ -34,6 +35,9 @@ bench: $(VENV)/.dev $(VENV)/.chromium
 train: $(VENV)/.app
 	$(PYTHON_IN_VENV) -m pagedkv.model.train
 
+smollm: $(VENV)/.smollm
+	$(PYTHON_IN_VENV) -m pagedkv.llama.fetch
+
 $(VENV)/.app: requirements.txt | $(PYTHON_IN_VENV)
 	@echo "Installing requirements.txt: the first time some minutes, for about 2 GB ..."
 	$(PYTHON_IN_VENV) -m pip install --quiet -r requirements.txt
@@ -42,6 +46,11 @@ $(VENV)/.app: requirements.txt | $(PYTHON_IN_VENV)
 $(VENV)/.dev: requirements-dev.txt requirements.txt | $(PYTHON_IN_VENV)
 	@echo "Installing requirements-dev.txt: the first time some minutes, for about 2 GB ..."
 	$(PYTHON_IN_VENV) -m pip install --quiet -r requirements-dev.txt
+	touch $@ $(VENV)/.app
+
+$(VENV)/.smollm: requirements-smollm.txt requirements.txt | $(PYTHON_IN_VENV)
+	@echo "Installing requirements-smollm.txt ..."
+	$(PYTHON_IN_VENV) -m pip install --quiet -r requirements-smollm.txt
 	touch $@ $(VENV)/.app
 
 $(PYTHON_IN_VENV):

@@ -10,6 +10,7 @@ It does not know the model, the characters behind the positions, or the dense re
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import torch
 
@@ -63,6 +64,12 @@ class Attended:
     weights: torch.Tensor
 
 
+class _LaunchOptions(TypedDict, total=False):
+    """What a launcher is told beside its tensors; nothing, where the process's choice is right."""
+
+    backend: str
+
+
 class PagedKVCache:
     """A pool of ``num_blocks`` blocks and the requests that live in it.
 
@@ -70,6 +77,9 @@ class PagedKVCache:
     One block id means the same place in every layer, so one table per request serves them all.
     Never-written slots hold NaN and freed blocks keep their bytes: nothing but the masks in the
     attention kernel protects a reader, and the tests can tell when those fail.
+
+    ``torch_layers`` are layers that the torch backend writes and attends, whatever the process
+    chose: where kernels are interpreted, that is many times as fast. Pool and tables are the same.
 
     Wrong numbers, unknown names and names taken raise ValueError, no room ``OutOfBlocks``; either
     way nothing has changed. ``on_event`` hears of a command after it is done; if it raises, the
@@ -81,9 +91,13 @@ class PagedKVCache:
         config: CacheConfig,
         free_order: Sequence[int] | None = None,
         *,
+        torch_layers: Iterable[int] = (),
         on_event: Listener = ignore,
     ) -> None:
         self.config = config
+        self._torch_layers = frozenset(torch_layers)
+        for layer in self._torch_layers:
+            require_whole_number("torch_layers", layer, least=0, most=config.num_layers - 1)
         self._outbox = Outbox(on_event)
         self._manager = BlockManager(
             config.num_blocks, config.block_size, free_order, on_event=self._outbox.put
@@ -165,9 +179,8 @@ class PagedKVCache:
     def write(self, layer: int, batch: Batch, key: torch.Tensor, value: torch.Tensor) -> None:
         """Put a layer's ``key`` and ``value`` [rows, num_kv_heads, head_dim] into their slots."""
         self._require_layer(layer)
-        kernels.write_slots(
-            key, value, self.k_cache[layer], self.v_cache[layer], batch.slot_mapping
-        )
+        caches = self.k_cache[layer], self.v_cache[layer]
+        kernels.write_slots(key, value, *caches, batch.slot_mapping, **self._options(layer))
 
     def attend(self, layer: int, batch: Batch, query: torch.Tensor) -> Attended:
         """Attend with ``query`` [rows, num_heads, head_dim] through the rows' block tables.
@@ -177,19 +190,20 @@ class PagedKVCache:
         """
         self._require_layer(layer)
         caches = self.k_cache[layer], self.v_cache[layer]
+        options = self._options(layer)
         parts = []
         for rows in batch.prefills:
             last = batch.rows[rows.stop - 1]
             table = batch.block_tables[rows.stop - 1]
             results = kernels.paged_prefill(
-                query[rows], *caches, table, last.context_len, return_weights=True
+                query[rows], *caches, table, last.context_len, return_weights=True, **options
             )
             parts.append((torch.arange(rows.start, rows.stop), results))
         if batch.decodes:
             single = torch.tensor(batch.decodes)
             tables, context_lens = batch.block_tables[single], batch.context_lens[single]
             results = kernels.paged_attention(
-                query[single], *caches, tables, context_lens, return_weights=True
+                query[single], *caches, tables, context_lens, return_weights=True, **options
             )
             parts.append((single, results))
         longest = max(weights.shape[2] for _, (_, weights) in parts)
@@ -290,6 +304,9 @@ class PagedKVCache:
         return self._manager.check()
 
     # Inside
+
+    def _options(self, layer: int) -> _LaunchOptions:
+        return {"backend": "torch"} if layer in self._torch_layers else {}
 
     def _require_layer(self, layer: int) -> None:
         require_whole_number("layer", layer, least=0, most=self.config.num_layers - 1)

@@ -24,7 +24,10 @@ class DenseResult:
 
 
 class DenseReference:
-    """K and V of every request, [n, num_kv_heads, head_dim] per layer, float64, on the CPU."""
+    """K and V of every request, [n, num_kv_heads, head_dim] per layer, float64, on the CPU.
+
+    A layer that nobody watches is never appended to; to ask for it is a ValueError.
+    """
 
     def __init__(self, num_layers: int) -> None:
         self._num_layers = num_layers
@@ -46,8 +49,9 @@ class DenseReference:
 
     def fork(self, parent: str, child: str) -> None:
         """Let ``child`` start from ``parent``'s arrays; growing one leaves the other alone."""
-        self._keys[child] = list(self._keys[parent])
-        self._values[child] = list(self._values[parent])
+        for store in (self._keys, self._values):
+            if parent in store:  # else no layer is watched
+                store[child] = list(store[parent])
 
     def drop(self, request: str) -> None:
         """Forget a request that ended; one that never ran has left nothing here."""
@@ -56,11 +60,11 @@ class DenseReference:
 
     def keys(self, request: str, layer: int) -> torch.Tensor:
         """All keys of a request in one layer, [n, num_kv_heads, head_dim] float64."""
-        return self._keys[request][layer]
+        return self._grown(self._keys, request, layer)
 
     def values(self, request: str, layer: int) -> torch.Tensor:
         """All values of a request in one layer, [n, num_kv_heads, head_dim] float64."""
-        return self._values[request][layer]
+        return self._grown(self._values, request, layer)
 
     def attend(
         self, request: str, layer: int, query: torch.Tensor, context_len: int
@@ -72,3 +76,11 @@ class DenseReference:
             self.values(request, layer)[:context_len],
         )
         return DenseResult(out, weights)
+
+    def _grown(
+        self, store: dict[str, list[torch.Tensor]], request: str, layer: int
+    ) -> torch.Tensor:
+        grown = store[request][layer]
+        if grown.dim() == 1:  # still the placeholder of ``append``
+            raise ValueError(f"nothing of {request!r} was checked in layer {layer}: not watched")
+        return grown

@@ -5,6 +5,7 @@ token that was selected from them. A selected token stays *pending*, without slo
 ``append`` makes it the next input. Nothing here knows frames, captions or lessons.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import torch
@@ -17,6 +18,7 @@ from pagedkv.dense_reference import DenseReference, DenseResult
 from pagedkv.events import Listener, TokenSelected, ignore
 from pagedkv.execution import execute
 from pagedkv.language_model import LanguageModel
+from pagedkv.layer_work import LayerWork
 from pagedkv.outbox import Outbox
 
 # How many inputs one execution may process, all requests together: a condition of its own, beside
@@ -65,11 +67,13 @@ class _Request:
 
 
 class Engine:
-    """A model, a pool, and the requests between them; every attention is checked as it happens.
+    """A model, a pool, and the requests between them; attention is checked as it happens.
 
     ``attention`` holds, for each request alive, the records of its last execution.
-    ``token_budget`` is the most inputs that one execution may process. ``on_event`` hears of a
-    command after it is done; if it raises, the command stands.
+    ``token_budget`` is the most inputs that one execution may process. ``watched_layers`` are the
+    layers whose attention is recorded and checked (None: all); ``layer_work`` says which backend
+    does these and which the others. ``on_event`` hears of a command after it is done; if it raises,
+    the command stands.
     """
 
     def __init__(
@@ -80,12 +84,14 @@ class Engine:
         num_blocks: int,
         free_order: tuple[int, ...] | None = None,
         token_budget: int = TOKEN_BUDGET,
+        watched_layers: Iterable[int] | None = None,
         on_event: Listener = ignore,
     ) -> None:
         require_whole_number("token_budget", token_budget, least=1)
         config = model.config
         self.model = model
         self.token_budget = token_budget
+        self.layer_work = LayerWork.make(config.num_layers, watched_layers)
         self._outbox = Outbox(on_event)
         self.cache = PagedKVCache(
             CacheConfig(
@@ -96,6 +102,7 @@ class Engine:
                 num_blocks=num_blocks,
             ),
             free_order,
+            torch_layers=self.layer_work.torch_layers,
             on_event=self._outbox.put,
         )
         self.reference = DenseReference(config.num_layers)
@@ -133,11 +140,11 @@ class Engine:
     def last_attention(self, name: str, layer: int) -> AttentionRecord:
         """The record of a request's last executed input in one layer.
 
-        Raises ValueError for an unknown name, a layer that the model lacks, and where nothing of
-        the request was executed yet.
+        Raises ValueError for an unknown name, a layer that the model lacks or that is not watched,
+        and where nothing of the request was executed yet.
         """
         self._request(name)
-        require_whole_number("layer", layer, least=0, most=self.model.config.num_layers - 1)
+        self.layer_work.require_watched(layer)
         if name not in self.attention:
             raise ValueError(f"nothing of {name!r} was executed yet")
         return next(r for r in reversed(self.attention[name]) if r.layer == layer)
@@ -197,6 +204,8 @@ class Engine:
             value: torch.Tensor,
             attended: Attended,
         ) -> None:
+            if not self.layer_work.is_watched(layer):
+                return
             for name in inputs:
                 rows = list(batch.rows_of(name))
                 first = batch.rows[rows[0]].position
@@ -216,7 +225,9 @@ class Engine:
         rank that the vocabulary does not have; nothing changes then.
         """
         require_whole_number("rank", rank, least=0, most=self.model.config.vocab_size - 1)
-        return self.choose(name, self._by_likelihood(name)[rank])
+        # The likeliest first; of equal ones the lower id, on every device.
+        order = self.logits(name).sort(descending=True, stable=True).indices  # [vocab_size]
+        return self.choose(name, int(order[rank]))
 
     def choose(self, name: str, token_id: int) -> str:
         """Make this token the next one, whoever picked it. It becomes pending, in another's place.
@@ -225,7 +236,9 @@ class Engine:
         an id that the vocabulary does not have; nothing changes then.
         """
         require_whole_number("token_id", token_id, least=0, most=self.model.config.vocab_size - 1)
-        rank = self._by_likelihood(name).index(token_id)
+        logits = self.logits(name)
+        before = (logits > logits[token_id]).sum() + (logits[:token_id] == logits[token_id]).sum()
+        rank = int(before)  # as ``select`` counts
         self._request(name).pending_id = token_id
         token = self.model.tokenizer.pieces([token_id])[0]
         self._outbox.put(TokenSelected(name, token, rank))
@@ -254,11 +267,6 @@ class Engine:
     def _request(self, name: str) -> _Request:
         self.cache.num_stored(name)  # an unknown name is the manager's error
         return self._requests[name]
-
-    def _by_likelihood(self, name: str) -> list[int]:
-        """All token ids, the likeliest first; of equal ones the lower id, on every device."""
-        order: list[int] = self.logits(name).sort(descending=True, stable=True).indices.tolist()
-        return order
 
     def _require_context(self, name: str, num_tokens: int) -> None:
         context = self.model.config.context

@@ -27,7 +27,13 @@ Numbers = TypeVar("Numbers", bound=npt.NDArray[np.floating])
 
 
 def look_up(engine: Engine, name: str) -> tuple[LookupView, ...]:
-    """Find every stored position of a request, and compare its K and V with the dense copy."""
+    """Find every stored position of a request, and compare its K and V with the dense copy.
+
+    The dense copy has the watched layers; ValueError if there is none.
+    """
+    watched = list(engine.layer_work.watched)
+    if not watched:
+        raise ValueError("no layer is watched, so there is no dense copy to compare with")
     views = []
     for position in range(engine.cache.num_stored(name)):
         place = engine.cache.locate(name, position)
@@ -36,9 +42,9 @@ def look_up(engine: Engine, name: str) -> tuple[LookupView, ...]:
             (engine.cache.k_cache, engine.reference.keys),
             (engine.cache.v_cache, engine.reference.values),
         ):
-            # both [num_layers, num_kv_heads, head_dim]
-            paged = pool[:, place.block_id, place.offset].to("cpu", torch.float64)
-            dense = torch.stack([dense_of(name, layer)[position] for layer in range(pool.shape[0])])
+            # both [watched layers, num_kv_heads, head_dim]
+            paged = pool[watched, place.block_id, place.offset].to("cpu", torch.float64)
+            dense = torch.stack([dense_of(name, layer)[position] for layer in watched])
             errors.append(_max_abs(paged - dense))
         views.append(
             LookupView(
@@ -145,7 +151,7 @@ def compare_beginnings(
         layers.append(LayerDifference(layer, differences[0], differences[1]))
     return Comparison(
         position=position,
-        token=one.text(one_name)[position],
+        token=one.tokens(one_name)[position],
         prompts=(one.text(one_name), other.text(other_name)),
         layers=tuple(layers),
     )

@@ -74,9 +74,10 @@ def execute(
 
     flat_ids = [token_id for ids in inputs.values() for token_id in ids]
     token_ids = torch.tensor(flat_ids, dtype=torch.int64, device=cache.device)  # [rows]
-    logits = model(token_ids, batch.positions, attend)  # [rows, vocab_size]
+    last_rows = torch.tensor([batch.rows_of(name)[-1] for name in inputs], device=cache.device)
+    logits = model(token_ids, batch.positions, attend, last_rows)  # [requests, vocab_size]
     cache.commit(batch, attended=True)
-    return {name: logits[batch.rows_of(name)[-1]] for name in inputs}
+    return dict(zip(inputs, logits, strict=True))
 
 
 def _with_inputs(cache: PagedKVCache) -> str:

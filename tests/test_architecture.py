@@ -19,6 +19,7 @@ LONGEST_FILE = 400
 
 # Rooms of pagedkv, by module prefix; what is not listed is the engine.
 MODEL = ("pagedkv.model",)
+LLAMA = ("pagedkv.llama",)  # real models, beside the course's own
 TRACE = (
     "pagedkv.trace",
     "pagedkv.narration",
@@ -102,7 +103,7 @@ def modules(*rooms: str) -> list[str]:
 ENGINE = [
     name
     for name in modules("pagedkv")
-    if name != "pagedkv" and not within(name, MODEL + TRACE + ABOVE_TRACE)
+    if name != "pagedkv" and not within(name, MODEL + LLAMA + TRACE + ABOVE_TRACE)
 ]
 
 
@@ -120,12 +121,19 @@ def test_kernels_import_nothing_of_ours_but_kernels(module):
 
 @pytest.mark.parametrize("module", [*ENGINE, "pagedkv"])
 def test_the_engine_knows_kernels_and_model_and_nothing_above_it(module):
-    assert not [name for name in ours(module) if within(name, TRACE + ABOVE_TRACE)]
+    assert not [name for name in ours(module) if within(name, LLAMA + TRACE + ABOVE_TRACE)]
 
 
 @pytest.mark.parametrize("module", modules(*MODEL))
 def test_the_model_knows_neither_cache_nor_kernels(module):
     assert all(within(name, MODEL) for name in ours(module) - {"pagedkv", "pagedkv.language_model"})
+
+
+@pytest.mark.parametrize("module", modules(*LLAMA))
+def test_real_models_know_the_network_and_no_engine(module):
+    assert packages(module).isdisjoint({"kernels", "triton"})
+    known = {"pagedkv", "pagedkv.language_model", "pagedkv.checks"}
+    assert all(within(name, LLAMA + MODEL) for name in ours(module) - known)
 
 
 @pytest.mark.parametrize("module", modules(*TRACE))

@@ -24,6 +24,7 @@ class ModelConfig:
     mlp_channels: int = 352  # about 8/3 of `channels`, usual for a gated MLP
     context: int = 256  # positions 0 ... context - 1
     rope_base: float = 10_000.0
+    norm_eps: float | None = None  # added to the mean square in RMSNorm; None: float32's epsilon
 
     def __post_init__(self) -> None:
         if self.num_heads % self.num_kv_heads:

@@ -1,6 +1,6 @@
 """The network: token ids and positions in, logits out. How attention is computed is not its affair.
 
-`CharGPT.forward` makes query, key and value of each layer and hands them to a function `attend`,
+`Decoder.forward` makes query, key and value of each layer and hands them to a function `attend`,
 which returns what attention gives. In the product that function writes key and value into the
 paged KV cache and reads them through a block table; in training it is dense causal attention over
 a batch. So there is one network and no branch in it for either.
@@ -8,24 +8,53 @@ a batch. So there is one network and no branch in it for either.
 Rows are independent outside `attend`: a row is one token at one position, and the rows of a call
 may belong to one request (prefill), to many (decode), or to a batch with leading dimensions.
 
+`CharGPT` is the course's own. Models of the llama family are the same network in other sizes
+(`pagedkv.llama`).
+
 Not here: the causal mask, the cache, sampling, loss. No dropout, no bias terms.
 """
+
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pagedkv.language_model import Attend, Tokenizer
+from pagedkv.language_model import Attend, Sizes, Tokenizer
 
 from . import tokenizer
 from .config import ModelConfig
 from .rope import rotate, rotation
 
 
+class Shape(Sizes, Protocol):
+    """What the network is built from: a `ModelConfig`, or another with the same names."""
+
+    @property
+    def channels(self) -> int:
+        """Width of the residual stream."""
+        ...
+
+    @property
+    def mlp_channels(self) -> int:
+        """Width inside the MLP."""
+        ...
+
+    @property
+    def rope_base(self) -> float:
+        """The slowest pair of channels turns about 1 / rope_base radians a position."""
+        ...
+
+    @property
+    def norm_eps(self) -> float | None:
+        """What RMSNorm adds to the mean square; None is float32's epsilon."""
+        ...
+
+
 class Attention(nn.Module):
     """Grouped-query attention without the attention itself: the four projections around it."""
 
-    def __init__(self, layer: int, config: ModelConfig) -> None:
+    def __init__(self, layer: int, config: Shape) -> None:
         super().__init__()
         self.layer = layer
         self.head_dim = config.head_dim
@@ -52,7 +81,7 @@ class Attention(nn.Module):
 class MLP(nn.Module):
     """Gated feed-forward layer, row by row: silu(gate) * up, then down (Shazeer 2020, SwiGLU)."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: Shape) -> None:
         super().__init__()
         self.gate = nn.Linear(config.channels, config.mlp_channels, bias=False)
         self.up = nn.Linear(config.channels, config.mlp_channels, bias=False)
@@ -67,11 +96,11 @@ class MLP(nn.Module):
 class Layer(nn.Module):
     """One transformer layer: attention, then MLP, each normed before and added to the stream."""
 
-    def __init__(self, layer: int, config: ModelConfig) -> None:
+    def __init__(self, layer: int, config: Shape) -> None:
         super().__init__()
-        self.attention_norm = nn.RMSNorm(config.channels)
+        self.attention_norm = nn.RMSNorm(config.channels, eps=config.norm_eps)
         self.attention = Attention(layer, config)
-        self.mlp_norm = nn.RMSNorm(config.channels)
+        self.mlp_norm = nn.RMSNorm(config.channels, eps=config.norm_eps)
         self.mlp = MLP(config)
 
     def forward(self, x: Tensor, cosine: Tensor, sine: Tensor, attend: Attend) -> Tensor:
@@ -81,17 +110,27 @@ class Layer(nn.Module):
         return out
 
 
-class CharGPT(nn.Module):
-    """A character-level GPT with RoPE, RMSNorm and grouped-query attention."""
+class Embedding(nn.Embedding):
+    """A row of numbers per token id."""
 
-    tokenizer: Tokenizer = tokenizer  # what the module offers is all that it is asked
+    def reset_parameters(self) -> None:
+        """Fill with random numbers; on the meta device, without memory, there is nothing to fill.
 
-    def __init__(self, config: ModelConfig) -> None:
+        torch would import its compiler to find that out, which takes two seconds.
+        """
+        if not self.weight.is_meta:
+            super().reset_parameters()
+
+
+class Decoder(nn.Module):
+    """A decoder with RoPE, RMSNorm and grouped-query attention, of any shape."""
+
+    def __init__(self, config: Shape) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.vocab_size, config.channels)
+        self.embedding = Embedding(config.vocab_size, config.channels)
         self.layers = nn.ModuleList(Layer(i, config) for i in range(config.num_layers))
-        self.norm = nn.RMSNorm(config.channels)
+        self.norm = nn.RMSNorm(config.channels, eps=config.norm_eps)
         self.head = nn.Linear(config.channels, config.vocab_size, bias=False)
 
     def forward(
@@ -122,7 +161,17 @@ class CharGPT(nn.Module):
         return logits
 
 
-def _check_inputs(token_ids: Tensor, positions: Tensor, config: ModelConfig) -> None:
+class CharGPT(Decoder):
+    """A character-level GPT."""
+
+    config: ModelConfig
+    tokenizer: Tokenizer = tokenizer  # what the module offers is all that it is asked
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+
+
+def _check_inputs(token_ids: Tensor, positions: Tensor, config: Shape) -> None:
     rows, named = token_ids.shape, tuple(token_ids.shape)
     if token_ids.numel() == 0:
         raise ValueError(f"token_ids has shape {named}; at least one row is needed")

@@ -13,6 +13,7 @@ from tests.bench.library import measure_library
 from tests.bench.machine import machine
 from tests.bench.measured import HEAD, Measured, as_row
 from tests.bench.screen import measure_screen, measure_start
+from tests.bench.smollm import measure_smollm
 from tests.browser.browser_server import running_server
 from tests.chromium import chromium
 
@@ -35,6 +36,7 @@ def measure() -> Iterator[Measured]:
     """Measure in the order in which nothing disturbs the next: without a browser, then with one."""
     yield from measure_library()
     yield from measure_generate()
+    yield from measure_smollm()
     with chromium() as browser, TemporaryDirectory() as folder:
         yield measure_start(browser, PROJECT)
         with running_server(PROJECT, Path(folder) / "log.txt") as server:

@@ -120,6 +120,21 @@ def test_equal_logits_are_ranked_by_token_id_everywhere(engine):
     assert "".join(chosen) == tokenizer.VOCABULARY
 
 
+def test_a_chosen_tokens_rank_is_the_one_by_which_it_would_be_selected(model):
+    announced = []
+    engine = started(Engine(model, block_size=4, num_blocks=6, on_event=announced.append))
+    logits = torch.zeros(tokenizer.VOCAB_SIZE)
+    logits[[7, 9]], logits[3] = 1.0, -1.0
+    engine._requests["B"].logits = logits
+    announced.clear()
+    for token_id in range(tokenizer.VOCAB_SIZE):
+        engine.choose("B", token_id)
+    assert [(announced[i].rank) for i in (7, 9, 0, 1, 3)] == [0, 1, 2, 3, 61]
+    assert [engine.select("B", event.rank) for event in announced[:62]] == list(
+        tokenizer.VOCABULARY
+    )
+
+
 def test_selecting_again_replaces_the_pending_token(engine):
     started(engine)
     first, second = engine.select("B"), engine.select("B", rank=1)
