@@ -145,8 +145,12 @@ class Recorder:
 
     def check_append(self, name: str) -> bool:
         """Ask whether a request's next input finds a slot, and show question and answer."""
+        return self.ask_append(name).fits
+
+    def ask_append(self, name: str) -> Check:
+        """The same, with all that was asked."""
         self._since.check = append_check(self.engine, name)
-        return self._since.check.fits
+        return self._since.check
 
     def needs_block(self, name: str) -> bool:
         """Whether a request's next input takes a free block, if only for a copy; shows nothing."""

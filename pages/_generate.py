@@ -17,7 +17,7 @@ from pagedkv.generate.sentences import held_words, progress_words
 from pages._figures import is_dark
 from pages._generate_form import asked_by_link, refuse, show_form
 from pages._generate_result import MOMENT, answer_place, count_opening, show_kept, show_text
-from pages._inside_kernel import model
+from pages._model import model
 from pages._view import leave
 
 RUN = "generate_run"  # a Generation on its way, in the session

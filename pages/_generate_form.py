@@ -6,7 +6,7 @@ import streamlit as st
 
 from pagedkv.generate import HIGHEST_TEMPERATURE, LONGEST_PROMPT, RANGES, ChoiceError, Choices
 from pagedkv.generate.as_query import NAMES, AskedFor, from_query
-from pages._inside_kernel import model
+from pages._model import model
 
 WIDTH = 130  # pixels of a number: six of them and the button stand beside each other
 

@@ -15,9 +15,9 @@ from pagedkv.kernel_walk import (
     walk,
     where,
 )
-from pagedkv.model import CharGPT, load_model
 from pagedkv.trace.written import small
 from pages._experiments import show_experiments
+from pages._model import model
 from pages._view import leave
 
 LINE = "kernel_line"  # where the learner stands, in the session
@@ -37,12 +37,6 @@ def show_kernel() -> None:
         st.code(kernel_text(), language="python", height=400)
     st.subheader("Four experiments", anchor=False)
     show_experiments(scene_of(block_size))
-
-
-@st.cache_resource(show_spinner=False)
-def model() -> CharGPT:
-    """The course's model, loaded once for the whole class."""
-    return load_model(kernels.runtime()["device"])
 
 
 @st.cache_resource(show_spinner="Running three requests …", max_entries=32)

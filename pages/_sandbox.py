@@ -37,7 +37,7 @@ def show_sandbox() -> None:
         if notice():
             st.warning(notice(), icon=":material/info:")
         show_player(run)
-    show_sharing(script, run.session.trace())
+    show_sharing(script, run.python)
 
 
 def show_pool() -> None:

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-import kernels
-from pagedkv.model import load_model
+from pagedkv.lessons.base import Tale
 from pagedkv.player import player_data
 from pagedkv.recorder import OnProgress
 from pagedkv.run_store import RunStore
+from pagedkv.sandbox.as_python import to_python
 from pagedkv.sandbox.replay import Replayer
 from pagedkv.sandbox.script import Script
 from pagedkv.sandbox.session import Session
-from pagedkv.sandbox.words import BOOK, Book
+from pagedkv.sandbox.words import BOOK
+from pages._model import model
 from pages._runs import wait_for
 
 # Sessions are live objects, which the collector walks after every click of anybody; few are kept.
@@ -22,23 +23,27 @@ MAX_SESSIONS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SandboxRun:
-    """A session, which nobody changes any more, and the player's data of it as JSON."""
+    """A session, which nobody changes any more, the player's data of it as JSON, and the Python
+    script that does the same.
+    """
 
     session: Session
     num_frames: int
     player_json: str
+    python: str
 
 
 @st.cache_resource(show_spinner=False)
-def sandbox_store() -> RunStore[Book, Script, SandboxRun]:
+def sandbox_store() -> RunStore[Tale, Script, SandboxRun]:
     """The one store of this server; every visitor shares it."""
-    replayer = Replayer(load_model(kernels.runtime()["device"]), MAX_SESSIONS)
+    replayer = Replayer(model(), MAX_SESSIONS)
 
-    def make(book: Book, script: Script, on_progress: OnProgress) -> SandboxRun:
+    def make(book: Tale, script: Script, on_progress: OnProgress) -> SandboxRun:
         session = replayer.session_after(script, on_progress)
-        data = player_data(session.trace(), book)
+        trace = session.trace()
+        data = player_data(trace, book)
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-        return SandboxRun(session, len(session.recorder.frames), text)
+        return SandboxRun(session, len(trace.frames), text, to_python(script, trace))
 
     return RunStore(make, max_entries=MAX_SESSIONS)
 

@@ -3,15 +3,13 @@
 import streamlit as st
 
 from pagedkv.sandbox.as_file import LARGEST_FILE, to_file
-from pagedkv.sandbox.as_python import to_python
 from pagedkv.sandbox.script import Script
-from pagedkv.trace.frame import Trace
 from pages._sandbox_state import open_file
 
 UPLOAD = "sandbox_upload"
 
 
-def show_sharing(script: Script, trace: Trace) -> None:
+def show_sharing(script: Script, python: str) -> None:
     """Three forms of the same session."""
     with st.expander("Keep and share this session"):
         st.markdown(
@@ -33,7 +31,7 @@ def show_sharing(script: Script, trace: Trace) -> None:
                 on_change=_open_upload,
                 max_upload_size=1,
             )
-        st.code(to_python(script, trace), language="python", height=300)
+        st.code(python, language="python", height=300)
 
 
 def _open_upload() -> None:

@@ -15,7 +15,7 @@ from pagedkv.block_manager import AppendPlan
 from pagedkv.generate.choices import Choices, encode_prompt
 from pagedkv.generate.pool import PoolSettings, most_blocks
 from pagedkv.generate.sampling import draws, pick
-from pagedkv.generate.story import Story, of_answers, of_prompt
+from pagedkv.generate.story import STORY, of_answers, of_prompt
 from pagedkv.generate.usage import Copy, Moment, Usage, unshared_blocks
 from pagedkv.language_model import LanguageModel
 from pagedkv.layout import blocks_needed
@@ -67,7 +67,7 @@ class Generation:
         self.moments: list[Moment] = []
         self._clock = clock
         self._seconds: list[float] = []
-        self._stage = Recorder(Story(), self._settings(), model)
+        self._stage = Recorder(STORY, self._settings(), model)
         self._token_ids: dict[str, list[int]] = {name: [] for name in choices.names}
         self._logits: dict[str, list[torch.Tensor]] = {name: [] for name in choices.names}
         self._draws = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pagedkv.generate.choices import Choices
 from pagedkv.generate.dense_check import Proof, prove
 from pagedkv.generate.generation import Generation, Pace
-from pagedkv.generate.story import Story
+from pagedkv.generate.story import STORY
 from pagedkv.generate.usage import Usage
 from pagedkv.player import player_data
 from pagedkv.trace.first_look import last_queries
@@ -75,7 +75,7 @@ class Kept:
         """As many frames as a player is sent, from frame ``first`` on."""
         trace = self.trace()
         frames = trace.frames[first : first + self.frames_to_send]
-        data = player_data(replace(trace, frames=frames), Story())
+        data = player_data(replace(trace, frames=frames), STORY)
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
         return Stretch(first, len(frames), text)
 

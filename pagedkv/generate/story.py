@@ -5,10 +5,9 @@ cite the frame, as those of lessons are (``pagedkv.narration``).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from pagedkv.block_manager import AppendPlan
-from pagedkv.lessons.base import Words
+from pagedkv.lessons.base import Tale, Words
 from pagedkv.narration import join
 
 IN_USE = "{state.totals.blocks_in_use:block} {state.totals.blocks_in_use:is|are} in use."
@@ -37,15 +36,11 @@ IN_PLACE = "Every last block had an empty slot, so no block was taken. "
 IN_PLACE_OF_ONE = "The last block had an empty slot, so no block was taken. "
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
-    """What recorder and player want to know of a generation, as they would of a lesson."""
-
-    slug: str = "generate"
-    figure: int | None = None
-    title: str = "Generate"
-    question: str = "Which blocks do the answers share, and when does one need its own?"
-    frames: Mapping[str, Words] = field(default_factory=dict)  # words are handed over one by one
+STORY = Tale(
+    "generate",
+    "Generate",
+    "Which blocks do the answers share, and when does one need its own?",
+)
 
 
 def of_prompt(number: int, num_answers: int) -> Words:

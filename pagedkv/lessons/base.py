@@ -6,7 +6,7 @@ path (see ``pagedkv.narration``); no number is typed in.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from pagedkv.settings import Settings
@@ -50,6 +50,19 @@ class Told(Protocol):
     def frames(self) -> Mapping[str, Words]:
         """Titles and caption templates by key."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tale:
+    """What a learner does on a page of their own: told as lessons are, but each frame brings its
+    own words.
+    """
+
+    slug: str
+    title: str
+    question: str
+    figure: int | None = None
+    frames: Mapping[str, Words] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from copy import deepcopy
 
 from pagedkv.engine import ContextFullError
 from pagedkv.language_model import LanguageModel
-from pagedkv.memory_check import append_check
 from pagedkv.model import tokenizer
 from pagedkv.recorder import Recorder
 from pagedkv.sandbox import words
@@ -105,8 +104,7 @@ class Session:
             return
         if token is not None:
             stage.engine.choose(name, *tokenizer.encode(token))
-        asked = append_check(stage.engine, name)
-        stage.check_append(name)
+        asked = stage.ask_append(name)
         try:
             has_slot = stage.append(name)
         except ContextFullError:

@@ -4,26 +4,13 @@ Templates are as in lessons (``pagedkv.narration``). ``@`` stands for the reques
 ``^`` for the one that it was forked from; ``about`` fills them in.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from pagedkv.lessons.base import Words
+from pagedkv.lessons.base import Tale, Words
 from pagedkv.narration import join
 from pagedkv.trace.frame import Check
 
-
-@dataclass(frozen=True, slots=True)
-class Book:
-    """The sandbox, as something told in frames; each frame brings its own words."""
-
-    slug: str = "sandbox"
-    title: str = "Sandbox"
-    question: str = "What will the engine do next?"
-    figure: int | None = None
-    frames: Mapping[str, Words] = field(default_factory=dict)
-
-
-BOOK = Book()
+BOOK = Tale("sandbox", "Sandbox", "What will the engine do next?")
 
 BEGIN = Words(
     "An empty pool",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pagedkv.generate import Choices, Generation, Shelf, keep, prove
-from pagedkv.generate.story import Story
+from pagedkv.generate.story import STORY
 from pagedkv.player import player_data
 from pagedkv.trace.first_look import last_queries
 
@@ -69,7 +69,7 @@ def test_the_largest_choices_are_sent_in_bounds(model):
     for _ in range(3):
         generation.advance()
     assert keep(generation).frames_to_send == 3
-    data = player_data(generation.trace(), Story())
+    data = player_data(generation.trace(), STORY)
     assert len(json.dumps(data["frames"])) < 600_000  # three of 8 x 130 positions
 
 
