@@ -74,9 +74,19 @@ class Sizes(Protocol):
         """Most positions that a request can have."""
         ...
 
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """Tokens after which the model has nothing more to say; empty if it has no such token."""
+        ...
+
 
 class LanguageModel(Protocol):
     """A decoder whose attention is somebody else's."""
+
+    @property
+    def name(self) -> str:
+        """Which one it is, for the screen."""
+        ...
 
     @property
     def config(self) -> Sizes:

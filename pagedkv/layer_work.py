@@ -14,6 +14,17 @@ from dataclasses import dataclass
 import kernels
 from pagedkv.checks import require_whole_number
 
+FEW = 4  # layers that can all be watched; the course's model has three
+
+
+def layers_to_watch(num_layers: int) -> tuple[int, ...]:
+    """All layers of a small model; of a large one the last, whose output becomes the logits.
+
+    >>> layers_to_watch(3), layers_to_watch(30)
+    ((0, 1, 2), (29,))
+    """
+    return tuple(range(num_layers)) if num_layers <= FEW else (num_layers - 1,)
+
 
 @dataclass(frozen=True, slots=True)
 class LayerWork:

@@ -18,7 +18,7 @@ from pagedkv.evidence import attention_views, look_up
 from pagedkv.language_model import LanguageModel
 from pagedkv.layout import split_position
 from pagedkv.memory_check import admission_check, append_check
-from pagedkv.model import MODEL_NAME, load_model
+from pagedkv.model import load_model
 from pagedkv.narration import narrate
 from pagedkv.refusals import OutOfBlocks
 from pagedkv.settings import Settings
@@ -83,7 +83,8 @@ class Recorder:
     """What a lesson's script holds in its hands.
 
     ``engine`` is the pool on the board; ``open_pool`` puts a new one there. ``baseline`` reserves
-    beside it. ``waiting`` are the requests that were refused so far, in order.
+    beside it. ``waiting`` are the requests that were refused so far, in order. Of a large model
+    only the ``watched_layers`` are recorded (None: all).
     """
 
     def __init__(
@@ -92,16 +93,18 @@ class Recorder:
         settings: Settings,
         model: LanguageModel,
         on_progress: OnProgress = _keep_quiet,
+        watched_layers: Iterable[int] | None = None,
     ) -> None:
         self.settings = settings
+        self._watched_layers = None if watched_layers is None else tuple(watched_layers)
         self._on_progress = on_progress
         self._lesson = lesson  # or whatever is told
         self._model = model
         self._frames: list[Frame] = []
         self._infeasible: str | None = None
-        self._vectors = VectorStore()
         self._since = _SinceFrame()
         self.open_pool()
+        self._vectors = VectorStore(self.engine.layer_work.watched)
 
     # The stage: which pool, and which baseline beside it.
 
@@ -124,6 +127,7 @@ class Recorder:
             block_size=self.settings.block_size,
             num_blocks=self.settings.num_blocks,
             free_order=None if free_order is None else tuple(free_order),
+            watched_layers=self._watched_layers,
             on_event=on_event,
         )
 
@@ -257,10 +261,13 @@ class Recorder:
             lesson=self._lesson.slug,
             figure=self._lesson.figure,
             settings=self.settings,
-            runtime=Runtime(runtime["device"], runtime["backend"], runtime["gpu"], MODEL_NAME),
+            runtime=Runtime(
+                runtime["device"], runtime["backend"], runtime["gpu"], self._model.name
+            ),
             infeasible=self._infeasible,
             frames=tuple(self._frames),
-            vectors=self._vectors.stacked(self._model.config),
+            layers=self._vectors.layers,
+            vectors=self._vectors.stacked(self.engine.cache.config),
         )
 
     # Inside

@@ -13,11 +13,11 @@ from streamlit.delta_generator import DeltaGenerator
 import kernels
 from pagedkv.figures import blocks_alt, blocks_figure
 from pagedkv.generate import ChoiceError, Choices, Generation, Shelf, keep
-from pagedkv.generate.sentences import held_words, progress_words
+from pagedkv.generate.sentences import checking_words, held_words, progress_words
 from pages._figures import is_dark
 from pages._generate_form import asked_by_link, refuse, show_form
 from pages._generate_result import MOMENT, answer_place, count_opening, show_kept, show_text
-from pages._model import model
+from pages._model import model_of
 from pages._view import leave
 
 RUN = "generate_run"  # a Generation on its way, in the session
@@ -95,7 +95,7 @@ def begin(choices: Choices, wanted: int | None = None) -> None:
     Choices that the model cannot honour are refused, and the run before stays.
     """
     try:
-        run = Generation(choices, model())
+        run = Generation(choices, model_of(choices.model))
     except ChoiceError as error:
         refuse(error)
         return
@@ -120,7 +120,7 @@ def let_go(*keys: str) -> None:
 def watch(run: Generation) -> None:
     """Go on with a run to its end, and show it as it comes; then put it on the shelf."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, progress_words(run.pace, run.choices.length, kernels.runtime()))
+        bar = st.progress(0.0, progress_words(run, kernels.runtime()))
         st.button("Stop here", icon=":material/stop:", on_click=_stop)
     left, right = st.columns(2)
     with left:
@@ -133,12 +133,12 @@ def watch(run: Generation) -> None:
         for text, place in zip(run.texts(), places, strict=True):
             show_text(place, text)
         share = len(run.moments) / run.choices.length
-        bar.progress(share, progress_words(run.pace, run.choices.length, kernels.runtime()))
+        bar.progress(share, progress_words(run, kernels.runtime()))
         held.markdown(held_words(run.moments[-1]))
         if monotonic() - last_drawn > SECONDS_BETWEEN_FIGURES:
             draw(figure, run)
             last_drawn = monotonic()
-    put_on_shelf(run)
+    put_on_shelf(run, bar)
 
 
 def draw(place: DeltaGenerator, run: Generation) -> None:
@@ -161,13 +161,18 @@ def _stop() -> None:
     st.session_state[STOP] = True
 
 
-def put_on_shelf(run: Generation) -> None:
-    """Keep what there is of a run, and let go of everything else."""
+def put_on_shelf(run: Generation, bar: DeltaGenerator) -> None:
+    """Prove and keep what there is of a run, and let go of everything else."""
     if run.moments:
-        kept = keep(run)
+        total = run.choices.num_answers
+        kept = keep(run, lambda done: _show_checked(bar, done, total))
         st.session_state[NUMBER] = shelf().put(kept)
         wanted: int | None = st.session_state.get(WANTED)
         if wanted is not None:
             st.session_state[MOMENT] = min(wanted + 1, kept.num_frames)
             count_opening()
     let_go(RUN, STOP, WANTED)
+
+
+def _show_checked(bar: DeltaGenerator, done: int, total: int) -> None:
+    bar.progress(done / total, checking_words(done, total))

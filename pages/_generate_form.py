@@ -4,18 +4,27 @@ from typing import Any
 
 import streamlit as st
 
-from pagedkv.generate import HIGHEST_TEMPERATURE, LONGEST_PROMPT, RANGES, ChoiceError, Choices
+from pagedkv.generate import (
+    COURSE,
+    HIGHEST_TEMPERATURE,
+    LARGE,
+    LONGEST_TEXT,
+    MODELS,
+    RANGES,
+    ChoiceError,
+    Choices,
+)
 from pagedkv.generate.as_query import NAMES, AskedFor, from_query
-from pages._model import model
+from pages._model import large_model, model
 
 WIDTH = 130  # pixels of a number: six of them and the button stand beside each other
 
 HOW_MANY = (
     ("num_answers", "Answers", None),
-    ("length", "New characters", "For each answer."),
+    ("length", "New tokens", "For each answer. The course's model writes a character a token."),
 )
 HOW = (
-    ("top_k", "Top-k", "So many of the likeliest characters may be drawn."),
+    ("top_k", "Top-k", "So many of the likeliest tokens may be drawn."),
     ("seed", "Seed", "The same seed gives the same answers."),
     ("block_size", "Block size", "Slots in a block."),
 )
@@ -35,7 +44,8 @@ def show_form() -> Choices | None:
     for name in NAMES:
         st.session_state.setdefault(_key(name), getattr(Choices(), name))
     with st.form("generate_form"):
-        prompt = st.text_area("Prompt", max_chars=LONGEST_PROMPT, height=80, key=_key("prompt"))
+        chosen = choose_model()
+        prompt = st.text_area("Prompt", max_chars=LONGEST_TEXT, height=80, key=_key("prompt"))
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             numbers = {name: _number(name, label, help_) for name, label, help_ in HOW_MANY}
             temperature = st.number_input(
@@ -45,17 +55,36 @@ def show_form() -> Choices | None:
                 step=0.1,
                 key=_key("temperature"),
                 width=WIDTH,
-                help="0 takes the likeliest character, so that all answers are equal.",
+                help="0 takes the likeliest token, so that all answers are equal.",
             )
             numbers |= {name: _number(name, label, help_) for name, label, help_ in HOW}
             sent = st.form_submit_button("Generate", icon=":material/play_arrow:")
     if not sent:
         return None
     try:
-        return Choices(prompt=prompt, temperature=temperature, **numbers)
+        return Choices(prompt=prompt, temperature=temperature, model=chosen, **numbers)
     except ChoiceError as error:
         refuse(error)
         return None
+
+
+def choose_model() -> str:
+    """The course's model, or a real LLM where this machine has one; else say how to get it."""
+    found = large_model()
+    names = {COURSE: model().name, LARGE: found.name}
+    if found.missing is not None:
+        st.session_state[_key("model")] = COURSE
+    chosen: str = st.radio(
+        "Model",
+        MODELS,
+        format_func=lambda choice: names[choice],
+        horizontal=True,
+        disabled=found.missing is not None,
+        key=_key("model"),
+    )
+    if found.missing is not None:
+        st.caption(f"{found.name} cannot be chosen: {found.missing}.")
+    return chosen
 
 
 def refuse(error: ChoiceError) -> None:
@@ -68,18 +97,13 @@ def _key(name: str) -> str:
     return f"generate_{name}"
 
 
-def _most(name: str) -> int:
-    most = RANGES[name][-1]
-    return min(most, model().config.vocab_size) if name == "top_k" else most
-
-
 def _number(name: str, label: str, explanation: str | None) -> int:
-    least, most = RANGES[name][0], _most(name)
+    least, most = RANGES[name][0], RANGES[name][-1]
     return int(st.number_input(label, least, most, key=_key(name), width=WIDTH, help=explanation))
 
 
 def _fitting(name: str, value: Any) -> Any:
     """What a widget of the form can hold; more than it can is refused later, in words."""
     if name == "prompt":
-        return value[:LONGEST_PROMPT]
-    return min(value, _most(name)) if name in RANGES else value
+        return value[:LONGEST_TEXT]
+    return min(value, RANGES[name][-1]) if name in RANGES else value

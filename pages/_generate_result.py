@@ -36,7 +36,7 @@ def show_kept(kept: Kept, number: int) -> None:
             show_text(answer_place(name), text)
     with right:
         show_blocks(kept, number)
-    st.markdown(proof_words(kept.proof))
+    st.markdown(proof_words(kept.proof, kept.choices))
     st.subheader("One moment", anchor=False)
     chosen: int | None = st.number_input(
         "Execution: click a point of the figure, or choose one here",

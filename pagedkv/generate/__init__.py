@@ -9,8 +9,12 @@ What came of it is told by ``story`` (captions of frames) and ``sentences`` (aro
 """
 
 from pagedkv.generate.choices import (
+    COURSE,
     HIGHEST_TEMPERATURE,
+    LARGE,
     LONGEST_PROMPT,
+    LONGEST_TEXT,
+    MODELS,
     RANGES,
     ChoiceError,
     Choices,
@@ -22,8 +26,12 @@ from pagedkv.generate.shelf import Shelf
 from pagedkv.generate.usage import Moment, Usage
 
 __all__ = [
+    "COURSE",
     "HIGHEST_TEMPERATURE",
+    "LARGE",
     "LONGEST_PROMPT",
+    "LONGEST_TEXT",
+    "MODELS",
     "RANGES",
     "ChoiceError",
     "Choices",

@@ -9,15 +9,18 @@ from pagedkv.language_model import LanguageModel
 from pagedkv.model.prompts import PASSAGE_SHARED
 from pagedkv.settings import RANGES as LESSON_RANGES
 
+COURSE, LARGE = "course", "large"  # the course's own model; a real LLM, where there is one
+MODELS = (COURSE, LARGE)
 RANGES: dict[str, range] = {
     "num_answers": range(1, 9),
     "length": range(1, 129),
-    "top_k": range(1, 2**31),
+    "top_k": range(1, 1001),
     "seed": LESSON_RANGES["seed"],
     "block_size": LESSON_RANGES["block_size"],
 }
 HIGHEST_TEMPERATURE = 2.0
 LONGEST_PROMPT = TOKEN_BUDGET  # tokens: the prompt is processed in one execution
+LONGEST_TEXT = 8 * LONGEST_PROMPT  # characters; a token of a real LLM has some four of English
 
 
 class ChoiceError(ValueError):
@@ -28,9 +31,10 @@ class ChoiceError(ValueError):
 class Choices:
     """One choice; the same one always gives the same answers.
 
-    ``length`` is how many new tokens each answer gets; ``block_size`` is in slots. A temperature of
-    0 takes the likeliest token, so that all answers are equal. Raises ``ChoiceError`` for what
-    ``RANGES`` lacks and for a temperature that is no number from 0 to ``HIGHEST_TEMPERATURE``.
+    ``length`` is how many new tokens each answer gets, unless the model ends it before;
+    ``block_size`` is in slots; ``model`` is one of ``MODELS``. A temperature of 0 takes the
+    likeliest token, so that all answers are equal. Raises ``ChoiceError`` for what ``RANGES`` lacks
+    and for a temperature that is no number from 0 to ``HIGHEST_TEMPERATURE``.
     """
 
     prompt: str = PASSAGE_SHARED.splitlines(keepends=True)[0]
@@ -40,6 +44,7 @@ class Choices:
     top_k: int = 20
     seed: int = 0
     block_size: int = 4
+    model: str = COURSE
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -47,6 +52,8 @@ class Choices:
                 _require_in_range(field.name, getattr(self, field.name))
         if not isinstance(self.prompt, str) or not self.prompt:
             raise ChoiceError(f"prompt is {self.prompt!r}; it must be a text that is not empty")
+        if self.model not in MODELS:
+            raise ChoiceError(f"model is {self.model!r}; it must be {' or '.join(MODELS)}")
         if not _is_temperature(self.temperature):
             raise ChoiceError(
                 f"temperature is {self.temperature!r}; it must be a number from 0 to "

@@ -6,7 +6,7 @@ there. If all of them are the tokens that the cached run chose, then a run witho
 have written the same text: its first token would be the same, hence its second, and so on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,12 @@ from pagedkv.language_model import LanguageModel
 # Both runs compute in float32 and sum in different orders; three layers and the output layer leave
 # differences of some 1e-5 in logits of up to about 10. A wrong key or value moves them by tenths.
 LOGIT_TOLERANCE = 1e-3
+
+OnAnswer = Callable[[int], None]
+
+
+def _keep_quiet(_: int) -> None:
+    """Nobody wants to know how far a check is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,49 +54,52 @@ class Proof:
         return not self.differences and self.largest_logit_difference <= LOGIT_TOLERANCE
 
 
-def prove(generation: Generation) -> Proof:
+def prove(generation: Generation, on_answer: OnAnswer = _keep_quiet) -> Proof:
     """Check all that a generation has so far. Raises ValueError if that is nothing."""
-    return check(generation.model, generation.choices, generation.prompt_ids, generation.answers())
+    answers = generation.answers()
+    return check(generation.model, generation.choices, generation.prompt_ids, answers, on_answer)
 
 
 def check(
-    model: LanguageModel, choices: Choices, prompt_ids: Sequence[int], answers: Sequence[Answer]
+    model: LanguageModel,
+    choices: Choices,
+    prompt_ids: Sequence[int],
+    answers: Sequence[Answer],
+    on_answer: OnAnswer = _keep_quiet,
 ) -> Proof:
-    """Run the answers again without a cache, all equally long, and compare.
+    """Run the answers again without a cache, one by one, and compare.
 
-    Raises ValueError if they have no token, or not equally many.
+    ``on_answer(how many are checked)`` is called after each; an exception from it passes through.
+    Raises ValueError if there is no answer, or one without a token.
     """
-    lengths = {len(answer.token_ids) for answer in answers}
-    if lengths in ({0}, set()) or len(lengths) > 1:
-        raise ValueError(
-            f"answers have {sorted(lengths)} tokens; all must have the same, 1 or more"
-        )
-    dense = dense_logits(model, prompt_ids, [answer.token_ids for answer in answers])
+    lengths = [len(answer.token_ids) for answer in answers]
+    if not all(lengths) or not lengths:
+        raise ValueError(f"answers have {lengths} tokens; each must have 1 or more")
     differences = []
     largest = torch.zeros(())
     for place, answer in enumerate(answers):
-        largest = torch.maximum(largest, (dense[place] - answer.logits).abs().max())
-        differences += _first_difference(model, choices, place, answer, dense[place])
-    num_tokens = sum(len(answer.token_ids) for answer in answers)
-    return Proof(num_tokens, tuple(differences), float(largest))
+        dense = dense_logits(model, prompt_ids, answer.token_ids)  # [n, vocab_size]
+        largest = torch.maximum(largest, (dense - answer.logits).abs().max())
+        differences += _first_difference(model, choices, place, answer, dense)
+        on_answer(place + 1)
+    return Proof(sum(lengths), tuple(differences), float(largest))
 
 
 @torch.inference_mode()
 def dense_logits(
-    model: LanguageModel, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]
+    model: LanguageModel, prompt_ids: Sequence[int], token_ids: Sequence[int]
 ) -> torch.Tensor:
-    """Return the logits that each of ``answers``' n tokens follows from, without any cache.
+    """Return the logits that each of an answer's n ``token_ids`` follows from, without any cache.
 
-    [answers, n, vocab_size] float32 on the CPU; the i-th of a row sees the prompt and the i tokens
-    before it.
+    [n, vocab_size] float32 on the CPU; the i-th sees the prompt and the i tokens before.
     """
     device = torch.device(kernels.runtime()["device"])
     # The last token is chosen and never processed.
-    rows = [[*prompt_ids, *ids[:-1]] for ids in answers]
-    token_ids = torch.tensor(rows, dtype=torch.int64, device=device)  # [answers, prompt + n - 1]
-    positions = torch.arange(token_ids.shape[1], device=device)
-    logits: torch.Tensor = model(token_ids, positions, causal_attention)
-    return logits[:, len(prompt_ids) - 1 :].to("cpu", torch.float32)
+    row = torch.tensor([*prompt_ids, *token_ids[:-1]], dtype=torch.int64, device=device)
+    positions = torch.arange(len(row), device=device)
+    last = positions[len(prompt_ids) - 1 :]  # whose logits lead to an answer's token
+    logits: torch.Tensor = model(row, positions, causal_attention, last)  # [n, vocab_size]
+    return logits.to("cpu", torch.float32)
 
 
 def causal_attention(

@@ -5,7 +5,7 @@ until one must write. Whoever drives this may stop after any execution: all that
 there, texts, usage and frames alike.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -18,7 +18,9 @@ from pagedkv.generate.sampling import draws, pick
 from pagedkv.generate.story import STORY, of_answers, of_prompt
 from pagedkv.generate.usage import Copy, Moment, Usage, unshared_blocks
 from pagedkv.language_model import LanguageModel
+from pagedkv.layer_work import LayerWork, layers_to_watch
 from pagedkv.layout import blocks_needed
+from pagedkv.lessons.base import Words
 from pagedkv.recorder import Recorder
 from pagedkv.trace.frame import Trace
 
@@ -39,21 +41,22 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long the executions took, their recording included; ``seconds`` has one entry each."""
+    """How many new tokens there are of all answers together, and how long they took, in seconds."""
 
-    num_answers: int
-    seconds: tuple[float, ...]
+    num_tokens: int
+    seconds: float
 
     @property
     def tokens_per_second(self) -> float:
-        """New tokens of all answers together by the time that they took; 0 before the first."""
-        total = sum(self.seconds)
-        return self.num_answers * len(self.seconds) / total if total > 0 else 0.0
+        """New tokens by the time that they took, their recording included; 0 before the first."""
+        return self.num_tokens / self.seconds if self.seconds > 0 else 0.0
 
 
 class Generation:
     """One run of some choices. ``moments`` has an entry for each execution so far.
 
+    An answer whose last token is one of the model's ``end_ids`` has ended: it gets no further ones,
+    and holds its blocks until all have ended, so that what is shared can be compared throughout.
     Raises ``ChoiceError`` for choices that the model cannot honour. ``clock`` is asked before and
     after an execution, in seconds.
     """
@@ -66,8 +69,9 @@ class Generation:
         self.prompt_ids = encode_prompt(choices, model)
         self.moments: list[Moment] = []
         self._clock = clock
-        self._seconds: list[float] = []
-        self._stage = Recorder(STORY, self._settings(), model)
+        self._seconds = 0.0
+        watched = layers_to_watch(model.config.num_layers)
+        self._stage = Recorder(STORY, self._settings(), model, watched_layers=watched)
         self._token_ids: dict[str, list[int]] = {name: [] for name in choices.names}
         self._logits: dict[str, list[torch.Tensor]] = {name: [] for name in choices.names}
         self._draws = {
@@ -77,13 +81,18 @@ class Generation:
 
     @property
     def is_done(self) -> bool:
-        """Whether every answer has its full length."""
-        return len(self.moments) == self.choices.length
+        """Whether every answer has its full length, or has ended before."""
+        return len(self.moments) == self.choices.length or not self._going_on()
 
     @property
     def pace(self) -> Pace:
         """How fast it goes."""
-        return Pace(self.choices.num_answers, tuple(self._seconds))
+        return Pace(sum(map(len, self._token_ids.values())), self._seconds)
+
+    @property
+    def layer_work(self) -> LayerWork:
+        """Which layers are watched, and which backend does which."""
+        return self._stage.engine.layer_work
 
     @property
     def usage(self) -> Usage:
@@ -97,7 +106,7 @@ class Generation:
         )
 
     def texts(self) -> tuple[str, ...]:
-        """What each answer reads so far, without the prompt."""
+        """What each answer reads so far, without the prompt, but with the token that ended it."""
         return tuple(self.model.tokenizer.decode(ids) for ids in self._token_ids.values())
 
     def answers(self) -> tuple[Answer, ...]:
@@ -125,20 +134,17 @@ class Generation:
         Raises ValueError if there is nothing left to do, or if the logits are no numbers.
         """
         if self.is_done:
-            raise ValueError(f"every answer has its {self.choices.length} tokens")
-        before, number = self._clock(), len(self.moments) + 1
-        plans: dict[str, AppendPlan] = {}
-        if number == 1:
-            num_inputs = self._process_prompt()
-            words = of_prompt(number, self.choices.num_answers)
+            raise ValueError(f"every answer has its {self.choices.length} tokens, or has ended")
+        before, names = self._clock(), self._going_on()
+        if self.moments:
+            num_inputs, plans = len(names), self._process_answers(names)
         else:
-            num_inputs, plans = self._process_answers()
-            words = of_answers(number, plans)
-        self._choose()
-        moment = self._moment(number, num_inputs, plans)
-        self._stage.show(words)
+            num_inputs, plans = self._process_prompt(), {}
+        self._choose(names)
+        moment = self._moment(num_inputs, plans)
+        self._stage.show(self._words(moment, plans, names))
         self.moments.append(moment)
-        self._seconds.append(self._clock() - before)
+        self._seconds += self._clock() - before
         return moment
 
     # Inside
@@ -159,16 +165,24 @@ class Generation:
             self._stage.engine.fork(first, name)
         return len(self.prompt_ids)
 
-    def _process_answers(self) -> tuple[int, dict[str, AppendPlan]]:
-        """Run the token chosen last for each answer, all in one batch."""
-        names = self.choices.names
+    def _process_answers(self, names: Sequence[str]) -> dict[str, AppendPlan]:
+        """Run the token chosen last for each of these answers, all in one batch."""
         plans = {name: self._stage.engine.append(name) for name in names}
         self._stage.execute(*names)
-        return len(names), plans
+        return plans
 
-    def _choose(self) -> None:
+    def _going_on(self) -> tuple[str, ...]:
+        """The answers that have not ended."""
+        return tuple(
+            name
+            for name, ids in self._token_ids.items()
+            if not ids or ids[-1] not in self.model.config.end_ids
+        )
+
+    def _choose(self, names: Sequence[str]) -> None:
         engine, choices = self._stage.engine, self.choices
-        for name, ids in self._token_ids.items():
+        for name in names:
+            ids = self._token_ids[name]
             logits = engine.logits(name)  # [vocab_size]
             draw = self._draws[name][len(ids)]
             token_id = pick(logits, choices.temperature, choices.top_k, draw)
@@ -176,13 +190,22 @@ class Generation:
             self._logits[name].append(logits)
             ids.append(token_id)
 
-    def _moment(self, number: int, num_inputs: int, plans: dict[str, AppendPlan]) -> Moment:
+    def _words(
+        self, moment: Moment, plans: Mapping[str, AppendPlan], names: Sequence[str]
+    ) -> Words:
+        """What to say of an execution in which ``names`` got one more token."""
+        ended = [name for name in names if name not in self._going_on()]
+        if moment.number == 1:
+            return of_prompt(moment.number, self.choices.num_answers, ended)
+        return of_answers(moment.number, plans, self.choices.num_answers, ended)
+
+    def _moment(self, num_inputs: int, plans: Mapping[str, AppendPlan]) -> Moment:
         """Count in the real cache what is held now."""
         cache, choices = self._stage.engine.cache, self.choices
         in_one_piece = len(self.prompt_ids) + choices.length
         lengths = [cache.num_tokens(name) for name in choices.names]
         return Moment(
-            number=number,
+            number=len(self.moments) + 1,
             num_inputs=num_inputs,
             shared=sum(cache.ref_count(block_id) > 0 for block_id in range(cache.num_blocks)),
             unshared=unshared_blocks(lengths, choices.block_size),

@@ -10,10 +10,11 @@ import zlib
 from dataclasses import dataclass, field, replace
 
 from pagedkv.generate.choices import Choices
-from pagedkv.generate.dense_check import Proof, prove
+from pagedkv.generate.dense_check import OnAnswer, Proof, prove
 from pagedkv.generate.generation import Generation, Pace
 from pagedkv.generate.story import STORY
 from pagedkv.generate.usage import Usage
+from pagedkv.layer_work import LayerWork
 from pagedkv.player import player_data
 from pagedkv.trace.first_look import last_queries
 from pagedkv.trace.frame import Frame, Trace
@@ -42,6 +43,7 @@ class Kept:
     usage: Usage
     proof: Proof
     pace: Pace
+    layer_work: LayerWork
     was_stopped: bool
     packed: bytes = field(repr=False)
 
@@ -80,9 +82,12 @@ class Kept:
         return Stretch(first, len(frames), text)
 
 
-def keep(generation: Generation) -> Kept:
-    """Prove what there is, and pack it. Raises ValueError if nothing was generated yet."""
-    proof = prove(generation)
+def keep(generation: Generation, on_answer: OnAnswer = lambda _: None) -> Kept:
+    """Prove what there is, and pack it. Raises ValueError if nothing was generated yet.
+
+    ``on_answer`` is told how many answers are proved.
+    """
+    proof = prove(generation, on_answer)
     trace = generation.trace()
     trace = replace(trace, frames=tuple(map(_without_early_queries, trace.frames)))
     return Kept(
@@ -91,6 +96,7 @@ def keep(generation: Generation) -> Kept:
         usage=generation.usage,
         proof=proof,
         pace=generation.pace,
+        layer_work=generation.layer_work,
         was_stopped=not generation.is_done,
         packed=zlib.compress(pickle.dumps(trace), level=1),
     )

@@ -6,17 +6,25 @@ Characters of an answer occur only as a model's own vocabulary writes them, neve
 import re
 
 from kernels.backend import Runtime
+from pagedkv.generate.choices import COURSE, LARGE, Choices
 from pagedkv.generate.dense_check import LOGIT_TOLERANCE, Difference, Proof
-from pagedkv.generate.generation import Pace
+from pagedkv.generate.generation import Generation
 from pagedkv.generate.kept import Kept
 from pagedkv.generate.usage import Moment
+from pagedkv.layer_work import LayerWork
 from pagedkv.trace.written import Phrases, small, visible
+
+SLOW = 10  # tokens per second; below it tenths count
+UNITS = {COURSE: ("character", "characters"), LARGE: ("token", "tokens")}
 
 WORDS = Phrases(
     {
-        "progress": "{done} of {total} characters · {rate:.0f} characters per second · {backend}",
-        "made": "{done} characters · {rate:.0f} per second · {backend}",
-        "stopped": "Stopped after {done} of {total} characters · {rate:.0f} per second · {backend}",
+        "progress": "{done} of {total} {tokens} · {rate} {tokens} per second · {backend}",
+        "checking": "{done} of {total} answers checked without a cache",
+        "made": "{done} {tokens} · {rate} per second · {backend}",
+        "stopped": "Stopped after {done} of {total} {tokens} · {rate} per second · {backend}",
+        "layer": "layer {layer}|{count} layers",
+        "layers_by": "{layers} by {backend}",
         "held": "**{shared} {blocks}** in use; {unshared} without sharing, {reserved} with a "
         "reservation for each answer.",
         "saved": "Sharing saves **{saved} {blocks}, {percent:.0f} %**.",
@@ -24,13 +32,12 @@ WORDS = Phrases(
         "saves_no_more": "Nothing is saved by sharing here: the prompt fills no block.",
         "blocks": "block|blocks",
         "agrees": "**The same prompt and seed through a forward pass that knows no cache give the "
-        "same {characters}.** Largest difference of two logits: {largest}; up to {bound} is "
+        "same {tokens}.** Largest difference of two logits: {largest}; up to {bound} is "
         "rounding.",
         "objects": "**A forward pass that knows no cache does not agree.** {differences}Largest "
         "difference of two logits: {largest}; up to {bound} would be rounding.",
-        "difference": "{name}'s character {number} is “{cached}” with the cache and “{dense}” "
+        "difference": "{name}'s {token} {number} is “{cached}” with the cache and “{dense}” "
         "without. ",
-        "characters": "character|{count} characters",
         "stretch": "The player has executions {first} to {last} of {total}; click elsewhere in the "
         "figure for others.",
     }
@@ -49,21 +56,37 @@ def answer_words(text: str) -> str:
     return ends.replace("\n", f"{visible(chr(10))}\n")
 
 
-def backend_name(runtime: Runtime) -> str:
-    """Which code produced the tokens, and on which device."""
+def backend_words(work: LayerWork, runtime: Runtime) -> str:
+    """Which code did the layers, which did which if there are several, and on which device."""
     device = runtime["gpu"] or runtime["device"].upper()
-    return f"{runtime['backend']}, {device}"
+    shares = work.by_backend
+    if len(shares) == 1:
+        return f"{work.default}, {device}"
+    said = [
+        WORDS.say(
+            "layers_by",
+            layers=WORDS.say_count("layer", len(layers), layer=layers[0]),
+            backend=backend,
+        )
+        for backend, layers in shares.items()
+    ]
+    return ", ".join([*said, device])
 
 
-def progress_words(pace: Pace, length: int, runtime: Runtime) -> str:
+def progress_words(run: Generation, runtime: Runtime) -> str:
     """How far a run is, how fast, and on what."""
-    return _how_far("progress", pace, length, runtime)
+    return _how_far("progress", run, runtime)
+
+
+def checking_words(done: int, total: int) -> str:
+    """How far the proof is."""
+    return WORDS.say("checking", done=done, total=total)
 
 
 def ended_words(kept: Kept, runtime: Runtime) -> str:
     """How far a run came, how fast, and on what."""
     key = "stopped" if kept.was_stopped else "made"
-    return _how_far(key, kept.pace, kept.choices.length, runtime)
+    return _how_far(key, kept, runtime)
 
 
 def held_words(moment: Moment) -> str:
@@ -91,12 +114,13 @@ def saving_words(moment: Moment, num_answers: int) -> str:
     )
 
 
-def proof_words(proof: Proof) -> str:
+def proof_words(proof: Proof, choices: Choices) -> str:
     """What the forward pass without a cache says of the texts."""
+    token, tokens = UNITS[choices.model]
     return WORDS.say(
         "agrees" if proof.agrees else "objects",
-        characters=WORDS.say_count("characters", proof.num_tokens),
-        differences="".join(map(_difference, proof.differences)),
+        tokens=token if proof.num_tokens == 1 else f"{proof.num_tokens} {tokens}",
+        differences="".join(_difference(found, token) for found in proof.differences),
         largest=small(proof.largest_logit_difference),
         bound=small(LOGIT_TOLERANCE),
     )
@@ -109,19 +133,23 @@ def stretch_words(first: int, num_frames: int, total: int) -> str:
     return WORDS.say("stretch", first=first + 1, last=first + num_frames, total=total)
 
 
-def _how_far(key: str, pace: Pace, length: int, runtime: Runtime) -> str:
+def _how_far(key: str, of: Generation | Kept, runtime: Runtime) -> str:
+    pace, choices = of.pace, of.choices
+    _, tokens = UNITS[choices.model]
     return WORDS.say(
         key,
-        done=pace.num_answers * len(pace.seconds),
-        total=pace.num_answers * length,
-        rate=pace.tokens_per_second,
-        backend=backend_name(runtime),
+        done=pace.num_tokens,
+        total=choices.num_answers * choices.length,
+        tokens=tokens,
+        rate=f"{pace.tokens_per_second:.{0 if pace.tokens_per_second >= SLOW else 1}f}",
+        backend=backend_words(of.layer_work, runtime),
     )
 
 
-def _difference(difference: Difference) -> str:
+def _difference(difference: Difference, token: str) -> str:
     return WORDS.say(
         "difference",
+        token=token,
         name=difference.name,
         number=difference.index + 1,
         cached=visible(difference.cached),

@@ -20,8 +20,8 @@ PROMPT = (
 PROMPT_OF_ONE = "The prompt was processed, {execution.num_tokens:input} in one execution. " + IN_USE
 
 PROCESSED = (
-    "One execution processed {execution.num_tokens:input}, the token that was chosen last for each "
-    "answer. "
+    "One execution processed {{execution.num_tokens:input}}, the token that was chosen last for "
+    "each answer{that_goes_on}. "
 )
 PROCESSED_OF_ONE = "One execution processed {execution.num_tokens:input}, the token chosen last. "
 
@@ -30,10 +30,12 @@ COPIED = (
     "first, to {copies}. "
 )
 SOLE_OWNER = "{writers} came last, found itself the only owner, and wrote in place. "
-NEW_BLOCKS = "Every last block was full, so each answer took a new one: {blocks}. "
+NEW_BLOCKS = "The last block of each was full, so each took a new one: {blocks}. "
 NEW_BLOCK = "The last block was full, so {writers} took a new one, {blocks}. "
-IN_PLACE = "Every last block had an empty slot, so no block was taken. "
+IN_PLACE = "The last block of each had an empty slot, so no block was taken. "
 IN_PLACE_OF_ONE = "The last block had an empty slot, so no block was taken. "
+
+ENDED = " {names} chose the token that ends a text and will get no further one."
 
 
 STORY = Tale(
@@ -43,17 +45,19 @@ STORY = Tale(
 )
 
 
-def of_prompt(number: int, num_answers: int) -> Words:
-    """The words for execution ``number``, that of the prompt."""
+def of_prompt(number: int, num_answers: int, ended: Sequence[str] = ()) -> Words:
+    """The words for execution ``number``, that of the prompt; ``ended`` are over already."""
     if num_answers == 1:
-        return _words(number, "the prompt", PROMPT_OF_ONE)
-    return _words(number, "the prompt, once for all", PROMPT)
+        return _words(number, "the prompt", PROMPT_OF_ONE + _ended(ended))
+    return _words(number, "the prompt, once for all", PROMPT + _ended(ended))
 
 
-def of_answers(number: int, plans: Mapping[str, AppendPlan]) -> Words:
-    """The words for execution ``number``, one more token of every answer.
+def of_answers(
+    number: int, plans: Mapping[str, AppendPlan], num_answers: int, ended: Sequence[str] = ()
+) -> Words:
+    """The words for execution ``number``, one more token of every answer that goes on.
 
-    ``plans`` are what the engine did to give each its slot, in order.
+    ``plans`` are what the engine did to give each its slot, in order; ``ended`` are over now.
     """
     copying = [name for name, plan in plans.items() if plan.copies]
     taking = [name for name, plan in plans.items() if plan.new_blocks]
@@ -69,8 +73,13 @@ def of_answers(number: int, plans: Mapping[str, AppendPlan]) -> Words:
         told = template.format(writers=join(taking), blocks=_last_blocks(taking))
     else:
         title, told = "in place", IN_PLACE_OF_ONE if is_one else IN_PLACE
-    processed = PROCESSED_OF_ONE if is_one else PROCESSED
-    return _words(number, title, f"{processed}{told}{IN_USE}")
+    that_goes_on = " that goes on" if len(plans) < num_answers else ""
+    processed = PROCESSED_OF_ONE if is_one else PROCESSED.format(that_goes_on=that_goes_on)
+    return _words(number, title, f"{processed}{told}{IN_USE}{_ended(ended)}")
+
+
+def _ended(names: Sequence[str]) -> str:
+    return ENDED.format(names=join(names)) if names else ""
 
 
 def _words(number: int, what: str, caption: str) -> Words:

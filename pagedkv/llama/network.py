@@ -14,7 +14,7 @@ from .config import LlamaConfig
 class Llama(Decoder):
     """A llama-architecture model: a `LanguageModel` like the course's own.
 
-    `name` says which one it is, for the screen: the folder's name and the size.
+    `name` says which one it is, for the screen: the folder's name.
     """
 
     config: LlamaConfig
@@ -29,7 +29,3 @@ class Llama(Decoder):
         """Make output layer and embedding one tensor, where the model has one for both."""
         if self.config.tied:
             self.head.weight = self.embedding.weight
-
-    def num_parameters(self) -> int:
-        """Count the learnt numbers; a tensor that is used twice counts once."""
-        return sum(parameter.numel() for parameter in self.parameters())

@@ -10,9 +10,9 @@ import torch
 
 from .config import ModelConfig
 from .gpt import CharGPT
-from .weights import count_parameters, load_record, load_weights
+from .weights import load_weights
 
-__all__ = ["MODEL_NAME", "WEIGHTS_PATH", "CharGPT", "ModelConfig", "load_model"]
+__all__ = ["WEIGHTS_PATH", "CharGPT", "ModelConfig", "load_model"]
 
 WEIGHTS_PATH = Path(__file__).parent / "weights.safetensors"
 
@@ -20,12 +20,3 @@ WEIGHTS_PATH = Path(__file__).parent / "weights.safetensors"
 def load_model(device: torch.device | str = "cpu") -> CharGPT:
     """Return the trained model on `device`: float32, in eval mode, without gradients."""
     return load_weights(WEIGHTS_PATH, device)
-
-
-def _name() -> str:
-    # From the file's header: building the network to count it would import half of torch.
-    config, millions = load_record(WEIGHTS_PATH).config, count_parameters(WEIGHTS_PATH) / 1e6
-    return f"chargpt {config.num_layers}x{config.channels}, {millions:.1f}M parameters"
-
-
-MODEL_NAME = _name()

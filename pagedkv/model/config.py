@@ -33,3 +33,8 @@ class ModelConfig:
             )
         if self.head_dim % 2:
             raise ValueError(f"head_dim {self.head_dim} must be even: RoPE turns pairs")
+
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """No token ends a text: it was trained on a single long one."""
+        return ()

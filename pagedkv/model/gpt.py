@@ -160,6 +160,10 @@ class Decoder(nn.Module):
         logits: Tensor = self.head(self.norm(x))
         return logits
 
+    def num_parameters(self) -> int:
+        """Count the learnt numbers; a tensor that is used twice counts once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
 
 class CharGPT(Decoder):
     """A character-level GPT."""
@@ -169,6 +173,12 @@ class CharGPT(Decoder):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
+
+    @property
+    def name(self) -> str:
+        """Which model it is, for the screen: its shape and its size."""
+        config, millions = self.config, self.num_parameters() / 1e6
+        return f"chargpt {config.num_layers}x{config.channels}, {millions:.1f}M parameters"
 
 
 def _check_inputs(token_ids: Tensor, positions: Tensor, config: Shape) -> None:

@@ -6,7 +6,6 @@ apart from the weights.
 """
 
 import json
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -43,13 +42,6 @@ def load_record(path: Path) -> TrainingRecord:
     with safe_open(path, framework="pt") as file:
         fields = json.loads(file.metadata()[_KEY])
     return TrainingRecord(**{**fields, "config": ModelConfig(**fields["config"])})
-
-
-def count_parameters(path: Path) -> int:
-    """Count the numbers in a weights file from its header alone."""
-    with safe_open(path, framework="pt") as file:
-        names = file.keys()  # a safetensors file is no dict: it cannot be iterated itself
-        return sum(math.prod(file.get_slice(name).get_shape()) for name in names)
 
 
 def load_weights(path: Path, device: torch.device | str = "cpu") -> CharGPT:

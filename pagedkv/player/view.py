@@ -233,12 +233,16 @@ def _vectors(vectors: Floats) -> Data:
 
 
 def _heads(trace: Trace) -> Data:
-    """Return how many layers, query heads and KV heads there are, and where to start looking."""
-    _, _, layers, kv_heads, _ = trace.vectors.shape
+    """Return the layers to look at, how many heads of either kind, and where to start looking."""
+    kv_heads = trace.vectors.shape[3]
     heads = max(
         (len(view.paged) for frame in trace.frames for view in frame.attention or ()),
         default=kv_heads,
     )
     layer, head = first_look(trace)
-    counts = {"layers": layers, "heads": heads, "kv_heads": kv_heads}
-    return {**counts, "start": {"layer": layer, "head": head}}
+    return {
+        "layers": list(trace.layers),
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "start": {"layer": layer, "head": head},
+    }

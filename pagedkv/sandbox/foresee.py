@@ -6,17 +6,27 @@ Every function asks the session and changes nothing. The numbers are the engine'
 from pagedkv.layout import empty_slots
 from pagedkv.memory_check import admission_check, append_check
 from pagedkv.narration import plural
+from pagedkv.sandbox.script import MAX_ALIVE
 from pagedkv.sandbox.session import Session
 from pagedkv.trace.frame import Check
 
+_FULL = f"{MAX_ALIVE} requests are alive, the most there can be: it will be refused"
 _WAITING = "is waiting and has nothing stored: it will be refused"
 
 
 def before_new(session: Session, prompt: str) -> str:
-    """What will be asked about a new request with this prompt."""
+    """What will be asked about a new request with this prompt, in the order in which it is."""
     if not prompt:
         return "A prompt of at least one character."
-    return _numbers(admission_check(session.recorder.engine, "new", len(prompt)))
+    if session.is_full:
+        return _FULL
+    check = admission_check(session.recorder.engine, "new", len(prompt))
+    if check.needed > session.recorder.engine.cache.num_blocks:
+        whole = _count(session.recorder.engine.cache.num_blocks, "block")
+        return f"needs {_count(check.needed, 'block')}, the pool has {whole}: it will be refused"
+    if session.waiting:
+        return f"{_numbers(check)}: it will wait behind {session.waiting[-1]}"
+    return _numbers(check) + ("" if check.fits else ": it will wait")
 
 
 def before_decode(session: Session, name: str) -> str:
@@ -28,21 +38,24 @@ def before_decode(session: Session, name: str) -> str:
     check = append_check(engine, name)
     last = cache.block_table(name)[-1]
     if check.copies:
-        return f"shares P{last} with {cache.ref_count(last) - 1}: the copy {_numbers(check)}"
+        others = cache.ref_count(last) - 1
+        return f"shares P{last} with {others}: the copy {_numbers(check)}{_verdict(check)}"
     if not check.needed:
         return f"has {_count(check.empty_in_last_block, 'empty slot')} in P{last}: needs no block"
-    return f"has no empty slot: {_numbers(check)}"
+    return f"has no empty slot: {_numbers(check)}{_verdict(check)}"
 
 
 def before_fork(session: Session, name: str) -> str:
     """What a fork of a request will do."""
     if name in session.waiting:
         return _WAITING
+    if session.is_full:
+        return _FULL
     cache = session.recorder.engine.cache
     shared = _count(len(cache.block_table(name)), "block")
     if not empty_slots(cache.num_tokens(name), cache.block_size):
-        return f"shares {shared}, takes none; the last one is full"
-    return f"shares {shared}, takes none; who first writes there copies the last"
+        return f"shares {shared}; the last is full"
+    return f"shares {shared}; who writes first copies the last"
 
 
 def before_finish(session: Session, name: str) -> str:
@@ -77,8 +90,11 @@ def before_step(session: Session) -> str:
 
 def _numbers(check: Check) -> str:
     are = "is" if check.free == 1 else "are"
-    verdict = "" if check.fits else ": it will be refused"
-    return f"needs {_count(check.needed, 'block')}, {check.free} {are} free{verdict}"
+    return f"needs {_count(check.needed, 'block')}, {check.free} {are} free"
+
+
+def _verdict(check: Check) -> str:
+    return "" if check.fits else ": it will be refused"
 
 
 def _count(number: int, noun: str) -> str:

@@ -60,6 +60,11 @@ class Session:
         """Names of the requests in the queue, the next one first."""
         return tuple(self.recorder.waiting)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many requests are alive as the sandbox allows."""
+        return len(self.running) + len(self.waiting) >= MAX_ALIVE
+
     def do(self, action: Action) -> None:
         """Do an action and show what came of it."""
         match action:
@@ -79,7 +84,7 @@ class Session:
     def _new(self, prompt: str) -> None:
         name = self._next_name()
         stage = self.recorder
-        if self._is_full():
+        if self.is_full:
             stage.show(words.TOO_MANY)
             return
         fits = stage.check_admission(name, len(prompt))
@@ -118,7 +123,7 @@ class Session:
     def _fork(self, parent: str) -> None:
         child = self._next_name()
         stage = self.recorder
-        if self._is_full():
+        if self.is_full:
             stage.show(words.TOO_MANY)
         elif self._can_act_on(parent):
             rank = sum(
@@ -152,9 +157,6 @@ class Session:
     def _next_name(self) -> str:
         self.num_requests += 1
         return name_of(self.num_requests)
-
-    def _is_full(self) -> bool:
-        return len(self.running) + len(self.waiting) >= MAX_ALIVE
 
     def _can_act_on(self, name: str) -> bool:
         """Whether a request is running; if not, a frame says so."""

@@ -13,14 +13,14 @@ Weights = npt.NDArray[np.floating]  # [num_heads, context_length], each row sums
 def first_look(trace: Trace) -> tuple[int, int]:
     """Return the (layer, head) of the lesson's worked score, else those that spread attention most.
 
-    Only each request's last query of a frame counts: it is the one that a strip shows.
+    Only each request's last query of a frame counts: it is the one that a strip shows. Where nobody
+    attends it is the first head of the first layer that is watched.
     """
     for frame in trace.frames:
         if frame.worked_score is not None:
             return frame.worked_score.layer, frame.worked_score.head
-    return most_spread_head(
-        view for frame in trace.frames for view in last_queries(frame.attention)
-    )
+    views = [view for frame in trace.frames for view in last_queries(frame.attention)]
+    return most_spread_head(views) if views else (min(trace.layers, default=0), 0)
 
 
 def last_queries(views: Sequence[AttentionView] | None) -> list[AttentionView]:
@@ -35,14 +35,14 @@ def last_queries(views: Sequence[AttentionView] | None) -> list[AttentionView]:
 def most_spread_head(views: Iterable[AttentionView]) -> tuple[int, int]:
     """Return the (layer, head) whose least spread query spreads its attention most.
 
-    With no query there is nothing to choose by, and the answer is layer 0, head 0.
+    Raises ValueError where there is no query to choose by.
     """
     least: dict[tuple[int, int], float] = {}
     for view in views:
         for head, value in enumerate(spread(view.paged)):
             place = (view.layer, head)
             least[place] = min(least.get(place, 1.0), float(value))
-    return max(least, key=lambda place: least[place], default=(0, 0))
+    return max(least, key=lambda place: least[place])
 
 
 def spread(weights: Weights) -> Weights:

@@ -223,7 +223,8 @@ class Runtime:
 class Trace:
     """A lesson run: settings, frames, and the K and V vectors that the slots held.
 
-    ``vectors`` is [n, 2 (K, V), num_layers, num_kv_heads, head_dim]; equal vectors stand once.
+    ``vectors`` is [n, 2 (K, V), layers, num_kv_heads, head_dim]; equal vectors stand once, and
+    ``layers`` says which of the model's layers they are of: those that were watched.
     ``infeasible`` says in words why these settings cannot show the lesson's point, or is None.
     """
 
@@ -233,4 +234,5 @@ class Trace:
     runtime: Runtime
     infeasible: str | None
     frames: tuple[Frame, ...]
+    layers: tuple[int, ...]
     vectors: Floats

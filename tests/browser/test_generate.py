@@ -35,7 +35,7 @@ def points(page: LessonPage) -> Locator:
 def test_asked_for_in_the_form_it_comes_with_blocks_and_proof(open_start: Open) -> None:
     page = open_start("/generate")
     set_number(page, "Answers", 2)
-    set_number(page, "New characters", 5)
+    set_number(page, "New tokens", 5)
     page.click("Generate")
     expect(page.page.get_by_text(f"{PROOF} 10 characters")).to_be_visible()
     expect(page.page.get_by_test_id("stCode")).to_have_count(2)
@@ -46,7 +46,7 @@ def test_asked_for_in_the_form_it_comes_with_blocks_and_proof(open_start: Open) 
 
 def test_a_long_run_is_seen_coming_and_stop_keeps_what_there_is(open_start: Open) -> None:
     page = open_start("/generate")
-    set_number(page, "New characters", 128)
+    set_number(page, "New tokens", 128)
     page.click("Generate")
     expect(page.page.get_by_test_id("stCode")).to_have_count(4)
     expect(page.page.get_by_role("progressbar")).to_be_visible()
@@ -68,7 +68,7 @@ def test_a_click_on_a_point_opens_its_moment_in_the_player(open_start: Open) -> 
     points(page).nth(3).click(force=True)
     page.wait_for_player()
     page.expect_step(3)
-    expect(page.by_id("caption")).to_contain_text("each answer took a new one")
+    expect(page.by_id("caption")).to_contain_text("each took a new one")
     points(page).nth(1).click(force=True)
     page.expect_step(1)
     expect(page.by_id("caption")).to_contain_text("which was shared")

@@ -108,6 +108,7 @@ def trace(*frames: Frame, settings: Settings | None = None, backend: str = "torc
         runtime=Runtime("cpu", backend, None, "a toy"),
         infeasible=None,
         frames=frames,
+        layers=tuple(range(LAYERS)),
         vectors=np.zeros((0, 2, LAYERS, 1, 1), np.float32),
     )
 

@@ -94,12 +94,21 @@ def test_logits_that_are_off_are_noticed_even_where_no_token_changes(generated, 
     assert not proof.agrees
 
 
-def test_answers_of_different_lengths_are_refused(generated, model):
+def test_answers_of_different_lengths_are_each_checked_to_their_end(generated, model):
     generation = generated(num_answers=4, length=6)
     first, *others = generation.answers()
     shorter = replace(first, token_ids=first.token_ids[:3], logits=first.logits[:3])
-    with pytest.raises(ValueError, match=r"\[3, 6\]"):
-        check(model, generation.choices, generation.prompt_ids, [shorter, *others])
+    done: list[int] = []
+    proof = check(model, generation.choices, generation.prompt_ids, [shorter, *others], done.append)
+    assert (proof.agrees, proof.num_tokens, done) == (True, 21, [1, 2, 3, 4])
+
+
+def test_an_answer_without_a_token_is_refused(generated, model):
+    generation = generated(num_answers=4, length=6)
+    first, *others = generation.answers()
+    none = replace(first, token_ids=(), logits=first.logits[:0])
+    with pytest.raises(ValueError, match=r"\[0, 6, 6, 6\]"):
+        check(model, generation.choices, generation.prompt_ids, [none, *others])
 
 
 def test_a_copy_that_copies_nothing_useful_is_objected_to(model, monkeypatch):
@@ -128,11 +137,11 @@ def test_a_copy_that_is_left_out_leaves_no_numbers_to_draw_from(model, monkeypat
         generation.advance()
 
 
-def test_the_logits_of_all_answers_come_from_one_pass_and_each_from_its_own_tokens(model):
+def test_the_logits_of_an_answer_come_from_its_own_tokens_but_the_last(model):
     prompt = model.tokenizer.encode("To be")
-    one, other = (model.tokenizer.encode(text) for text in (" or not", " and so"))
-    both = dense_logits(model, prompt, [one, other])
-    assert both.shape == (2, 7, 62)
-    torch.testing.assert_close(both[1:], dense_logits(model, prompt, [other]))
-    assert not torch.equal(both[0, 2:], both[1, 2:])
-    torch.testing.assert_close(both[0, :2], both[1, :2])  # " " alone is before these
+    one, other = (
+        dense_logits(model, prompt, model.tokenizer.encode(text)) for text in (" or not", " and so")
+    )
+    assert one.shape == other.shape == (7, 62)
+    assert not torch.equal(one[2:], other[2:])
+    torch.testing.assert_close(one[:2], other[:2])  # " " alone is before these

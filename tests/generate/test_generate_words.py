@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from generation_grid import every_choice
 
-from pagedkv.generate import keep
+from pagedkv.generate import LARGE, Choices, keep
 from pagedkv.generate.dense_check import Difference, Proof
 from pagedkv.generate.generation import Pace
 from pagedkv.generate.sentences import (
@@ -19,9 +20,11 @@ from pagedkv.generate.sentences import (
     stretch_words,
 )
 from pagedkv.generate.usage import Moment
+from pagedkv.layer_work import LayerWork
 from pagedkv.trace.facts import resolve
 
 CPU = {"device": "cpu", "backend": "triton-interpreter", "gpu": None}
+ALL_WATCHED = LayerWork(3, (0, 1, 2), "triton-interpreter", "torch")
 
 
 @every_choice
@@ -74,16 +77,29 @@ def test_one_answer_is_spoken_of_in_the_singular(generated):
 
 
 def test_progress_tells_how_far_how_fast_and_on_what():
-    words = progress_words(Pace(4, (0.1, 0.1, 0.2)), 60, CPU)
+    run = SimpleNamespace(pace=Pace(12, 0.4), choices=Choices(length=60), layer_work=ALL_WATCHED)
+    words = progress_words(run, CPU)
     assert words == "12 of 240 characters · 30 characters per second · triton-interpreter, CPU"
-    assert progress_words(Pace(1, ()), 1, {**CPU, "gpu": "H100"}).endswith("interpreter, H100")
+    run.pace = Pace(0, 0.0)
+    assert progress_words(run, {**CPU, "gpu": "H100"}).endswith("interpreter, H100")
+
+
+def test_of_a_large_model_tokens_are_counted_and_who_did_which_layer_is_said():
+    work = LayerWork(30, (29,), "triton-interpreter", "torch")
+    choices = Choices(length=60, model=LARGE)
+    run = SimpleNamespace(pace=Pace(12, 2.5), choices=choices, layer_work=work)
+    assert progress_words(run, CPU) == (
+        "12 of 240 tokens · 4.8 tokens per second · "
+        "29 layers by torch, layer 29 by triton-interpreter, CPU"
+    )
+    assert "the same 12 tokens.**" in proof_words(Proof(12, (), 1e-6), choices)
 
 
 def test_an_end_that_came_early_is_told(generated):
     kept = keep(generated(num_answers=2, length=6))
-    kept = replace(kept, pace=Pace(2, (0.5,) * 6))
-    assert ended_words(kept, CPU) == "12 characters · 4 per second · triton-interpreter, CPU"
-    stopped = replace(kept, was_stopped=True, pace=Pace(2, (0.5,) * 4))
+    kept = replace(kept, pace=Pace(12, 3.0))
+    assert ended_words(kept, CPU) == "12 characters · 4.0 per second · triton-interpreter, CPU"
+    stopped = replace(kept, was_stopped=True, pace=Pace(8, 2.0))
     assert ended_words(stopped, CPU).startswith("Stopped after 8 of 12 characters")
 
 
@@ -103,7 +119,7 @@ def test_where_nothing_is_saved_it_is_said_why():
 
 
 def test_the_proof_is_told_with_the_largest_difference():
-    words = proof_words(Proof(240, (), 9.5e-6))
+    words = proof_words(Proof(240, (), 9.5e-6), Choices())
     assert "no cache give the same 240 characters" in words
     assert "9.5e-06" in words
 
@@ -117,7 +133,7 @@ def test_the_proof_is_told_with_the_largest_difference():
     ],
 )
 def test_a_proof_that_fails_says_so(proof):
-    words = proof_words(proof)
+    words = proof_words(proof, Choices())
     assert not proof.agrees
     assert "does not agree" in words
     assert "the same" not in words

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from pagedkv.model import MODEL_NAME, WEIGHTS_PATH, CharGPT, ModelConfig, load_model
+from pagedkv.model import WEIGHTS_PATH, CharGPT, ModelConfig, load_model
 from pagedkv.model.corpus import ARCHIVE_SHA256
 from pagedkv.model.prompts import PASSAGE_B, PASSAGE_C, PASSAGE_D, PASSAGE_SHARED, prompt
 from pagedkv.model.tokenizer import VOCAB_SIZE, decode, encode
 from pagedkv.model.train import Recipe, dense_causal_attend
-from pagedkv.model.weights import count_parameters, load_record, load_weights, save_weights
+from pagedkv.model.weights import load_record, load_weights, save_weights
 
 PASSAGES = [PASSAGE_B, PASSAGE_C, PASSAGE_SHARED, PASSAGE_D]
 
@@ -41,9 +41,9 @@ def continued(model: CharGPT, text: str, count: int) -> str:
     return text[start:]
 
 
-def test_the_file_is_small_fp16_and_fits_the_config():
+def test_the_file_is_small_fp16_and_fits_the_config(model):
     assert WEIGHTS_PATH.stat().st_size <= 2_000_000
-    assert WEIGHTS_PATH.stat().st_size < 2.2 * count_parameters(WEIGHTS_PATH)
+    assert WEIGHTS_PATH.stat().st_size < 2.2 * model.num_parameters()
     assert load_record(WEIGHTS_PATH).config == ModelConfig()
 
 
@@ -106,7 +106,7 @@ def test_saving_keeps_weights_to_half_precision_and_the_whole_record(tmp_path, m
         assert torch.equal(again.state_dict()[name], tensor)
 
 
-def test_parameters_are_counted_from_the_files_header_for_the_name(model):
+def test_a_model_says_how_large_it_is(model):
     learnt = sum(p.numel() for p in model.parameters())
-    assert count_parameters(WEIGHTS_PATH) == learnt
-    assert f"chargpt 3x128, {learnt / 1e6:.1f}M parameters" == MODEL_NAME
+    assert model.num_parameters() == learnt
+    assert model.name == f"chargpt 3x128, {learnt / 1e6:.1f}M parameters"

@@ -85,7 +85,7 @@ def test_texts_blocks_and_proof_are_those_of_the_run(fields: dict[str, Any]) -> 
     assert not app.exception
     kept = expected(**fields)
     assert texts(app) == written(kept.texts)
-    assert proof_words(kept.proof) in shown(app)
+    assert proof_words(kept.proof, kept.choices) in shown(app)
     assert f"**{kept.usage.moments[-1].shared} blocks** in use" in shown(app)
     assert "15 characters · " in shown(app)
     assert kernels.runtime()["backend"] in shown(app)
@@ -229,12 +229,12 @@ def test_a_link_brings_the_run_and_the_moment_back() -> None:
 
 
 def test_what_a_link_cannot_have_is_told_and_not_repeated() -> None:
-    query = {"length": "2", "num_answers": HOSTILE, "top_k": "9999", "step": "500"}
+    query = {"length": "2", "num_answers": HOSTILE, "top_k": "900", "step": "500"}
     app = opened(**query)
     assert [warning.value.split()[0] for warning in app.warning] == ["This", "num_answers"]
-    assert "top_k is 9999" in app.text[0].value
+    assert "top_k is 900" in app.text[0].value
     assert not any("img" in element.value for element in (*app.warning, *app.markdown, *app.text))
-    assert app.number_input(key="generate_top_k").value == 62
+    assert app.number_input(key="generate_top_k").value == 900
     assert not app.code
 
 

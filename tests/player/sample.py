@@ -291,8 +291,8 @@ class Script:
         shape = (0, 2, LAYERS, KV_HEADS, HEAD_DIM)
         vectors = np.stack(self.toy.vectors) if self.toy.vectors else np.zeros(shape, np.float32)
         runtime = Runtime("cpu", "triton-interpreter", None, "a made-up model")
-        frames = tuple(self.frames)
-        return Trace(slug, None, self.toy.settings, runtime, infeasible, frames, vectors)
+        frames, layers = tuple(self.frames), tuple(range(LAYERS))
+        return Trace(slug, None, self.toy.settings, runtime, infeasible, frames, layers, vectors)
 
 
 def lesson(slug: str = "growth", title: str = "Growth") -> Lesson:

@@ -56,11 +56,34 @@ def test_before_everything_that_one_request_can_do(play: Play, script: Script):
 def test_before_a_new_request(play: Play, script: Script):
     session = play(script)
     foreseen = before_new(session, "ROMEO:")
-    needed = number(r"needs (\d+) block", foreseen)
-    assert needed == -(-6 // script.pool.block_size)
-    if not session.waiting and len(session.running) < MAX_ALIVE:
-        session.do(NewRequest("ROMEO:"))
-        assert ("will be refused" in foreseen) != bool(kinds(session, BlockAllocated))
+    if not session.is_full:
+        needed = number(r"needs (\d+) block", foreseen)
+        assert needed == -(-6 // script.pool.block_size)
+    behind, alive = session.waiting, {*session.running, *session.waiting}
+    session.do(NewRequest("ROMEO:"))
+    came = {*session.running, *session.waiting} - alive
+    assert ("will be refused" in foreseen) == (not came)
+    assert ("will wait" in foreseen) == (not came.isdisjoint(session.waiting))
+    assert ("will" not in foreseen) == bool(kinds(session, BlockAllocated))
+    for name in behind[-1:]:
+        assert f"will wait behind {name}" in foreseen or not came
+
+
+def test_before_a_new_request_where_it_is_refused_for_good_and_where_it_waits(play: Play):
+    new = NewRequest("ROMEO:")
+    session = play(Script(Pool(4, 12), (new,)))
+    assert before_new(session, "R") == "needs 1 block, 1 is free"
+    assert before_new(session, "ROMEO:") == "needs 2 blocks, 1 is free: it will wait"
+    assert before_new(session, "ROMEO:" * 3) == (
+        "needs 5 blocks, the pool has 3 blocks: it will be refused"
+    )
+    session.do(new)
+    assert before_new(session, "R") == "needs 1 block, 1 is free: it will wait behind R2"
+    many = play(Script(Pool(1, 256), (NewRequest("R"),) * MAX_ALIVE))
+    assert before_new(many, "R") == before_fork(many, "R1")
+    assert (
+        before_new(many, "R") == "12 requests are alive, the most there can be: it will be refused"
+    )
 
 
 def test_before_a_step_everybody_is_named(play: Play):

@@ -36,8 +36,11 @@ def test_layers_compete_with_each_other(a_view):
     assert most_spread_head([a_view(0, TWO, TWO), a_view(1, ONE_HOT, EVEN)]) == (1, 1)
 
 
-def test_without_a_query_it_is_the_first():
-    assert most_spread_head([]) == (0, 0)
+@pytest.mark.parametrize("layers", [(0, 1, 2), (29,)])
+def test_without_a_query_it_is_the_first_head_that_is_watched(recorded, layers):
+    growth = recorded("growth")
+    frames = tuple(replace(frame, attention=None) for frame in growth.frames)
+    assert first_look(replace(growth, frames=frames, layers=layers)) == (layers[0], 0)
 
 
 def test_of_a_prefill_only_the_last_query_counts(recorded):

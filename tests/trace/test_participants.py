@@ -42,7 +42,7 @@ def what_if(about: str, owner: str, wanted_by: str) -> dict[str, Any]:
 
 def trace(*frames: Frame) -> Trace:
     runtime = Runtime("cpu", "torch", None, "a toy")
-    return Trace("made-up", None, Settings(), runtime, None, frames, None)
+    return Trace("made-up", None, Settings(), runtime, None, frames, (), None)
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,14 @@ def test_vectors_are_k_and_v_of_all_layers_and_kv_heads(recorded):
 
 
 def test_a_slots_vector_is_the_k_and_v_that_the_pool_holds():
-    history, store = SlotHistory(4), VectorStore()
+    history, store = SlotHistory(4), VectorStore(range(3))
     model = load_model(kernels.runtime()["device"])
     engine = Engine(model, block_size=4, num_blocks=3)
     engine.admit("B", "ROMEO:")
     engine.execute("B")
     history.note(SlotsWritten("B", tuple(range(6)), tuple(range(6))), engine.text)
     ids = store.take(engine.cache, history)
-    vectors = store.stacked(model.config)
+    vectors = store.stacked(engine.cache.config)
     for position in range(6):
         block_id, offset = divmod(position, 4)
         k, v = vectors[ids[block_id][offset]]

@@ -35,7 +35,7 @@ export function makeAttention(stage) {
       head.replaceChildren();
       return;
     }
-    const layer = view.layers[Math.min(stage.choice.layer, view.layers.length - 1)];
+    const layer = view.layers.find((own) => own.layer === stage.choice.layer) ?? view.layers[0];
     head.replaceChildren(...attentionHead(stage, frame, view, layer));
     part.bars = drawWeights(stage, chart, view, layer, headOf(stage, layer));
   };
@@ -91,12 +91,15 @@ function attentionTitle(stage, frame, view) {
 
 function attentionSelectors(stage, view, layer) {
   const { words } = stage;
-  const layers = view.layers.map((_, i) => i);
   return el(
     "div",
     { class: "selectors" },
-    selector(words.layer, layers, layers[view.layers.indexOf(layer)], String, (value) =>
-      stage.select({ layer: value }),
+    selector(
+      words.layer,
+      view.layers.map((own) => own.layer),
+      layer.layer,
+      String,
+      (value) => stage.select({ layer: value }),
     ),
     selector(
       words.head,

@@ -20,7 +20,7 @@ export function carryOver(choice, { heads }) {
   choice.lookup = null;
   choice.slot = null;
   const { layer, head } = choice.isHeadChosen ? choice : heads.start;
-  choice.layer = Math.min(layer, Math.max(heads.layers - 1, 0));
+  choice.layer = heads.layers.includes(layer) ? layer : heads.start.layer;
   choice.head = Math.min(head, Math.max(heads.heads - 1, 0));
 }
 

@@ -70,15 +70,16 @@ function slotTitle(stage, block, offset, slot) {
 }
 
 function slotParts(stage, vectors, slot) {
-  const { words, choice } = stage;
+  const { words, choice, data } = stage;
   if (slot.v === undefined) return [el("p", { class: "quiet", text: words.slot_never })];
   const kvHead = kvHeadOf(stage, choice.head);
+  const layer = data.heads.layers.indexOf(choice.layer);
   const warning = slot.s === "stored" ? null : el("p", { class: "no", text: words.slot_old_bytes });
   return [
     warning,
     vectorSelectors(stage, kvHead),
-    vectorLine(words, "K", vectors.get(slot.v, 0, choice.layer, kvHead)),
-    vectorLine(words, "V", vectors.get(slot.v, 1, choice.layer, kvHead)),
+    vectorLine(words, "K", vectors.get(slot.v, 0, layer, kvHead)),
+    vectorLine(words, "V", vectors.get(slot.v, 1, layer, kvHead)),
   ].filter(Boolean);
 }
 
@@ -95,7 +96,7 @@ function vectorSelectors(stage, kvHead) {
   return el(
     "div",
     { class: "selectors" },
-    selector(words.layer, upTo(data.heads.layers), choice.layer, String, (layer) =>
+    selector(words.layer, data.heads.layers, choice.layer, String, (layer) =>
       stage.select({ layer }),
     ),
     selector(words.kv_head, upTo(data.heads.kv_heads), kvHead, String, (value) =>

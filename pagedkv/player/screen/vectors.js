@@ -7,7 +7,7 @@ export class Vectors {
     this.view = new DataView(bytes.buffer);
   }
 
-  /** `kind` 0 is K, 1 is V; returns `dim` numbers. */
+  /** `kind` 0 is K, 1 is V; `layer` counts the layers that are here; returns `dim` numbers. */
   get(vector, kind, layer, kvHead) {
     const start = (((vector * 2 + kind) * this.layers + layer) * this.kvHeads + kvHead) * this.dim;
     return Array.from({ length: this.dim }, (_, i) =>
