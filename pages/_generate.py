@@ -40,8 +40,9 @@ GONE = "This run was given up for newer ones. The same choices bring it back."
 def show_generate() -> None:
     """The form; below it a run on its way, or what came of the last one."""
     leave()
-    st.title("Generate", anchor=False)
-    st.markdown(INTRODUCTION)
+    with st.container(key="generate-heading", horizontal=True, vertical_alignment="bottom"):
+        st.title("Generate", anchor=False, width="content")
+        st.markdown(INTRODUCTION)
     begin_as_linked()
     chosen = show_form()
     if chosen is not None:

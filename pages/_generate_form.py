@@ -45,7 +45,7 @@ def show_form() -> Choices | None:
         st.session_state.setdefault(_key(name), getattr(Choices(), name))
     with st.form("generate_form"):
         chosen = choose_model()
-        prompt = st.text_area("Prompt", max_chars=LONGEST_TEXT, height=80, key=_key("prompt"))
+        prompt = st.text_area("Prompt", max_chars=LONGEST_TEXT, height=68, key=_key("prompt"))
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             numbers = {name: _number(name, label, help_) for name, label, help_ in HOW_MANY}
             temperature = st.number_input(
@@ -79,6 +79,7 @@ def choose_model() -> str:
         MODELS,
         format_func=lambda choice: names[choice],
         horizontal=True,
+        label_visibility="collapsed",
         disabled=found.missing is not None,
         key=_key("model"),
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
 
 HEIGHT = 430
 MARGIN = {"l": 56, "r": 12, "t": 16, "b": 140}
-HEADROOM = 1.12  # of the scale, above its highest value
+HEADROOM = 1.06  # of the scale, above its highest value
 FEWEST = 6  # executions that the scale has room for
 MANY = 32  # executions; the markers of more would hide the dashes
 WIDTH = 300  # pixels of the plot at the narrowest

@@ -188,6 +188,12 @@ def _stage(trace: Trace, roster: Roster) -> Data:
         "shared": any(
             block.ref_count > 1 for frame in trace.frames for block in frame.state.blocks
         ),
+        "longTokens": any(
+            len(token) > 1
+            for frame in trace.frames
+            for request in frame.state.requests
+            for token in request.tokens
+        ),
         "whatIf": any(frame.what_if is not None for frame in trace.frames),
     }
 

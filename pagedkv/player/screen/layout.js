@@ -6,6 +6,8 @@ const SIDE_WIDTH = 1060; // from here on the story may stand beside the board
 const STACK_WIDTH = 640; // from here on logical and physical stand side by side
 const CELL_LEAST = 46; // px for a character, its position and the gap
 const CELL_LEAST_PRESENT = 66;
+const LONG_CELL_LEAST = 76; // px where tokens are longer than a character
+const LONG_CELL_LEAST_PRESENT = 104;
 const WHAT_IF_HEIGHT = 112; // px of a what-if in the presentation
 const LEGEND_HEIGHT = 84; // two lines, where many states are on screen
 const BESIDE_CELLS = 112; // px of a logical row that its label and its table entry take
@@ -22,7 +24,7 @@ export function layOut(shell, data, present) {
 function layOutAs(dense, shell, data, present) {
   const width = shell.clientWidth;
   const { block_size: size } = data.config;
-  const least = present ? CELL_LEAST_PRESENT : CELL_LEAST;
+  const least = cellLeast(data.stage.longTokens, present);
   const cellsIn = (column) => Math.max(1, Math.min(8, Math.floor((column - BESIDE_CELLS) / least)));
   const isSide = width >= SIDE_WIDTH && !dense && !present && size <= cellsIn(width * 0.258);
   const layout = isSide ? "side" : width >= STACK_WIDTH ? "stack" : "narrow";
@@ -36,11 +38,18 @@ function layOutAs(dense, shell, data, present) {
   setAttr(shell, "data-dense", dense ? "true" : null);
   setAttr(shell, "data-shared", data.stage.shared ? "true" : null);
   setAttr(shell, "data-long-blocks", size > 5 ? "true" : null);
+  setAttr(shell, "data-long-tokens", data.stage.longTokens ? "true" : null);
+  shell.style.setProperty("--cell-least", `${least}px`);
   shell.style.setProperty("--per-line", Math.ceil(size / lines));
   shell.querySelector(".live").style.minHeight = "";
   if (layout === "stack") reserveCaption(shell, data.frames);
   fitBoard(shell, data, layout, dense);
   return layout;
+}
+
+function cellLeast(longTokens, present) {
+  if (longTokens) return present ? LONG_CELL_LEAST_PRESENT : LONG_CELL_LEAST;
+  return present ? CELL_LEAST_PRESENT : CELL_LEAST;
 }
 
 function fitBoard(shell, data, layout, dense) {
