@@ -1,102 +1,142 @@
-"""Physical blocks, every label, tag and highlight decided, so that the browser only draws."""
+"""Physical blocks, every label, tag and highlight decided, so that the browser only draws.
 
-from collections.abc import Iterable
+Most blocks are the same in frame after frame. So what a description depends on is gathered first,
+``BlockFacts``: equal facts give equal data, and who draws many frames describes them once.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
-from pagedkv.events import BlockAllocated, BlockCopied, BlockFreed, RefCountChanged
+from pagedkv.events import BlockAllocated, BlockCopied, BlockFreed, Event, RefCountChanged
 from pagedkv.player.leftovers import Leftovers
 from pagedkv.player.news import news
 from pagedkv.player.roster import Roster
 from pagedkv.player.text import say
 from pagedkv.trace.frame import Frame
-from pagedkv.trace.state import BlockView, RequestView, SlotView
+from pagedkv.trace.state import BlockView, SlotView
 from pagedkv.trace.written import visible
 
 Data = dict[str, Any]
 
 
-def blocks_data(frame: Frame, roster: Roster, leftovers: Leftovers) -> list[Data]:
-    """Describe every block of the pool, in pool order."""
-    return [_block(block, frame, roster, leftovers) for block in frame.state.blocks]
+@dataclass(frozen=True, slots=True)
+class BlockFacts:
+    """All that the description of a block depends on, beside who is who.
+
+    ``owners`` are requests with the logical block that it is to them; ``news`` are the events that
+    are about it; ``vectors`` and ``leftovers`` have an entry per slot.
+    """
+
+    block: BlockView
+    vectors: tuple[int | None, ...]
+    leftovers: tuple[str | None, ...]
+    owners: tuple[tuple[str, int], ...]
+    news: tuple[Event, ...]
+    is_next: bool
 
 
-def _block(block: BlockView, frame: Frame, roster: Roster, leftovers: Leftovers) -> Data:
-    owners = _owners(block.block_id, frame.state.requests)
-    tags = [f"{name}·L{logical}" for name, logical in owners]
+def blocks_facts(frame: Frame, leftovers: Leftovers) -> list[BlockFacts]:
+    """Gather what is to be said of every block of the pool, in pool order."""
+    owners, about = _owners(frame), _news(frame)
+    return [
+        BlockFacts(
+            block=block,
+            vectors=vectors,
+            leftovers=tuple(map(leftovers.in_slot, block.slots, vectors)),
+            owners=tuple(owners[block.block_id]),
+            news=tuple(about[block.block_id]),
+            is_next=frame.state.free_blocks[:1] == (block.block_id,),
+        )
+        for block, vectors in zip(frame.state.blocks, frame.vector_ids, strict=True)
+    ]
+
+
+def _owners(frame: Frame) -> defaultdict[int, list[tuple[str, int]]]:
+    """Return the requests whose table points to a block, and as which entry, by block id."""
+    owners: defaultdict[int, list[tuple[str, int]]] = defaultdict(list)
+    for request in frame.state.requests:
+        for logical, block_id in enumerate(request.block_table):
+            owners[block_id].append((request.name, logical))
+    return owners
+
+
+def _news(frame: Frame) -> defaultdict[int, list[Event]]:
+    """Return the events that are about a block, by block id; of a copy it is the new one."""
+    about: defaultdict[int, list[Event]] = defaultdict(list)
+    for event in news(frame):
+        match event:
+            case BlockCopied(destination=block_id):
+                about[block_id].append(event)
+            case BlockAllocated() | BlockFreed() | RefCountChanged():
+                about[event.block_id].append(event)
+    return about
+
+
+def block_data(facts: BlockFacts, roster: Roster) -> Data:
+    """Describe a block."""
+    block = facts.block
+    tags = [f"{name}·L{logical}" for name, logical in facts.owners]
     return {
         "id": block.block_id,
         "ref": block.ref_count,
-        "refText": _ref_text(block, frame),
-        "changed": _ref_changed(block, frame) is not None,
-        "owners": [[roster.index(name), logical] for name, logical in owners],
+        "refText": _ref_text(facts),
+        "changed": _ref_before(facts) is not None,
+        "owners": [[roster.index(name), logical] for name, logical in facts.owners],
         "tags": tags,
-        "free": _place_in_line(block, frame),
-        "origin": _origin(block.block_id, frame) if block.ref_count else "",
-        "note": _note(block, frame),
+        "free": _place_in_line(facts),
+        "origin": _origin(facts) if block.ref_count else "",
+        "note": _note(facts),
         "label": _block_label(block, tags),
         "slots": [
-            _slot(slot, offset, vector, roster, leftovers.in_slot(slot, vector))
-            for offset, (slot, vector) in enumerate(
-                zip(block.slots, frame.vector_ids[block.block_id], strict=True)
+            _slot(slot, offset, vector, roster, leftover)
+            for offset, (slot, vector, leftover) in enumerate(
+                zip(block.slots, facts.vectors, facts.leftovers, strict=True)
             )
         ],
     }
 
 
-def _owners(block_id: int, requests: Iterable[RequestView]) -> list[tuple[str, int]]:
-    return [
-        (request.name, logical)
-        for request in requests
-        for logical, entry in enumerate(request.block_table)
-        if entry == block_id
-    ]
-
-
-def _ref_changed(block: BlockView, frame: Frame) -> int | None:
+def _ref_before(facts: BlockFacts) -> int | None:
     """Return the ref count before this frame if the frame changed it, else None."""
-    changes = [
-        event
-        for event in news(frame)
-        if isinstance(event, RefCountChanged) and event.block_id == block.block_id
-    ]
-    if not changes or changes[0].before == block.ref_count:
+    changes = [event.before for event in facts.news if isinstance(event, RefCountChanged)]
+    if not changes or changes[0] == facts.block.ref_count:
         return None
-    return changes[0].before
+    return changes[0]
 
 
-def _ref_text(block: BlockView, frame: Frame) -> str:
-    before = _ref_changed(block, frame)
+def _ref_text(facts: BlockFacts) -> str:
+    before, now = _ref_before(facts), facts.block.ref_count
     if not before:
-        return say("ref", count=block.ref_count)
-    return say("ref_changed", before=before, after=block.ref_count)
+        return say("ref", count=now)
+    return say("ref_changed", before=before, after=now)
 
 
-def _note(block: BlockView, frame: Frame) -> str:
+def _note(facts: BlockFacts) -> str:
     """Say of a free block that it was returned just now, and that it still holds old bytes."""
-    if block.ref_count:
+    if facts.block.ref_count:
         return ""
     notes = []
-    if any(isinstance(e, BlockFreed) and e.block_id == block.block_id for e in news(frame)):
+    if any(isinstance(event, BlockFreed) for event in facts.news):
         notes.append(say("returned"))
-    if any(slot.state == "stale" for slot in block.slots):
+    if any(slot.state == "stale" for slot in facts.block.slots):
         notes.append(say("old_bytes"))
     return " · ".join(notes)
 
 
-def _place_in_line(block: BlockView, frame: Frame) -> str:
+def _place_in_line(facts: BlockFacts) -> str:
     """Say that a block is free, and of the next one to be given that it is."""
-    if block.ref_count:
+    if facts.block.ref_count:
         return ""
-    is_next = frame.state.free_blocks[:1] == (block.block_id,)
-    return say("free_next" if is_next else "free")
+    return say("free_next" if facts.is_next else "free")
 
 
-def _origin(block_id: int, frame: Frame) -> str:
+def _origin(facts: BlockFacts) -> str:
     """Say where a block in use came from, if that happened in this frame."""
-    for event in news(frame):
-        if isinstance(event, BlockCopied) and event.destination == block_id:
+    for event in facts.news:
+        if isinstance(event, BlockCopied):
             return say("copied", source=event.source)
-    if any(isinstance(e, BlockAllocated) and e.block_id == block_id for e in news(frame)):
+    if any(isinstance(event, BlockAllocated) for event in facts.news):
         return say("new_block")
     return ""
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from pagedkv.events import RequestFinished
 from pagedkv.player.attention_strip import attention_data
-from pagedkv.player.blocks import blocks_data
+from pagedkv.player.blocks import BlockFacts, block_data, blocks_facts
 from pagedkv.player.captions import CaptionReader
 from pagedkv.player.check_and_execution import check_data, execution_data
 from pagedkv.player.comparison import comparison_data
@@ -95,6 +95,7 @@ class _Frames:
 
     def __init__(self, trace: Trace, roster: Roster) -> None:
         self.blocks, self.groups = _Interned(), _Interned()
+        self._places: dict[BlockFacts, int] = {}  # in ``blocks``, of what was described already
         self._trace, self._roster = trace, roster
         self._reader = CaptionReader(roster)
         self._leftovers = Leftovers()
@@ -110,7 +111,7 @@ class _Frames:
         return {
             "title": frame.title,
             "caption": self._reader.runs(frame.caption, frame.state),
-            "blocks": [self.blocks.place(block) for block in blocks_data(frame, roster, leftovers)],
+            "blocks": [self._block(facts) for facts in blocks_facts(frame, leftovers)],
             "groups": self._groups(frame),
             "waiting": roster.indices(frame.state.waiting),
             "focus": _focus(frame),
@@ -125,6 +126,12 @@ class _Frames:
             "comparison": comparison_data(frame.comparison),
             "attention": attention_data(frame, roster),
         }
+
+    def _block(self, facts: BlockFacts) -> int:
+        place = self._places.get(facts)
+        if place is None:
+            place = self._places[facts] = self.blocks.place(block_data(facts, self._roster))
+        return place
 
     def _groups(self, frame: Frame) -> list[int | str | None]:
         """Per request of the roster: its group, words if it has ended, None if not there.

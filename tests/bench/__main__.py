@@ -12,6 +12,7 @@ from tests.bench.generate import measure_generate
 from tests.bench.library import measure_library
 from tests.bench.machine import machine
 from tests.bench.measured import HEAD, Measured, as_row
+from tests.bench.own_requests import measure_own_requests
 from tests.bench.screen import measure_screen, measure_start
 from tests.bench.smollm import measure_smollm
 from tests.browser.browser_server import running_server
@@ -41,6 +42,7 @@ def measure() -> Iterator[Measured]:
         yield measure_start(browser, PROJECT)
         with running_server(PROJECT, Path(folder) / "log.txt") as server:
             yield from measure_screen(browser, server)
+            yield from measure_own_requests(browser, server)
             yield from measure_classroom(browser, server)
 
 
