@@ -34,6 +34,13 @@ class DenseReference:
         self._keys: dict[str, list[torch.Tensor]] = {}  # request -> per layer [n, kv_heads, dim]
         self._values: dict[str, list[torch.Tensor]] = {}
 
+    def __deepcopy__(self, _: object) -> "DenseReference":
+        """Another that goes on from here; arrays are never changed, so they are shared."""
+        twin = DenseReference(self._num_layers)
+        for mine, other in ((twin._keys, self._keys), (twin._values, self._values)):
+            mine.update({name: list(layers) for name, layers in other.items()})
+        return twin
+
     def append(
         self, request: str, layer: int, first: int, key: torch.Tensor, value: torch.Tensor
     ) -> None:

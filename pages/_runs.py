@@ -1,13 +1,12 @@
 """Lesson runs for the pages: made once for the whole class, waited for with progress."""
 
-import json
 import pickle
 from dataclasses import dataclass
 
 import streamlit as st
 
 from pagedkv.lessons.base import Lesson
-from pagedkv.player import player_data
+from pagedkv.player import player_json
 from pagedkv.recorder import OnProgress, record
 from pagedkv.run_store import Choice, Made, Progress, RunStore, Subject
 from pagedkv.settings import Settings
@@ -44,8 +43,7 @@ def run_store() -> RunStore[Lesson, Settings, LessonRun]:
 
 def _run_lesson(lesson: Lesson, settings: Settings, on_progress: OnProgress) -> LessonRun:
     trace = record(lesson, settings, on_progress=on_progress)
-    data = json.dumps(player_data(trace, lesson), separators=(",", ":"), allow_nan=False)
-    return LessonRun(len(trace.frames), data, pickle.dumps(trace))
+    return LessonRun(len(trace.frames), player_json(trace, lesson), pickle.dumps(trace))
 
 
 def lesson_run(lesson: Lesson, settings: Settings) -> LessonRun:

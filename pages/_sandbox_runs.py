@@ -1,12 +1,11 @@
 """Sandbox sessions for the page: made once for the whole class, from what is already at hand."""
 
-import json
 from dataclasses import dataclass
 
 import streamlit as st
 
 from pagedkv.lessons.base import Tale
-from pagedkv.player import player_data
+from pagedkv.player import player_json
 from pagedkv.recorder import OnProgress
 from pagedkv.run_store import RunStore
 from pagedkv.sandbox.as_python import to_python
@@ -41,9 +40,8 @@ def sandbox_store() -> RunStore[Tale, Script, SandboxRun]:
     def make(book: Tale, script: Script, on_progress: OnProgress) -> SandboxRun:
         session = replayer.session_after(script, on_progress)
         trace = session.trace()
-        data = player_data(trace, book)
-        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-        return SandboxRun(session, len(trace.frames), text, to_python(script, trace))
+        text, python = player_json(trace, book), to_python(script, trace)
+        return SandboxRun(session, len(trace.frames), text, python)
 
     return RunStore(make, max_entries=MAX_SESSIONS)
 

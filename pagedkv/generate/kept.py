@@ -4,7 +4,6 @@ Texts, numbers and compressed bytes: no tensors, no pool, and not the hundreds o
 objects of its frames, through which the collector would walk after every click of every visitor.
 """
 
-import json
 import pickle
 import zlib
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from pagedkv.generate.generation import Generation, Pace
 from pagedkv.generate.story import STORY
 from pagedkv.generate.usage import Usage
 from pagedkv.layer_work import LayerWork
-from pagedkv.player import player_data
+from pagedkv.player import player_json
 from pagedkv.trace.first_look import last_queries
 from pagedkv.trace.frame import Frame, Trace
 
@@ -77,8 +76,7 @@ class Kept:
         """As many frames as a player is sent, from frame ``first`` on."""
         trace = self.trace()
         frames = trace.frames[first : first + self.frames_to_send]
-        data = player_data(replace(trace, frames=frames), STORY)
-        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        text = player_json(replace(trace, frames=frames), STORY)
         return Stretch(first, len(frames), text)
 
 

@@ -1,7 +1,8 @@
 """The lesson player: a view model computed in Python, drawn by plain JavaScript.
 
-``player_data`` is what the browser gets; ``player_js`` and ``player_css`` are the two texts that
-draw it. Nothing here knows Streamlit: a page mounts the same three as an exported file does.
+``player_data`` is what the browser gets, as ``player_json``; ``player_js`` and ``player_css`` are
+the two texts that draw it. Nothing here knows Streamlit: a page mounts the same three as an
+exported file does.
 
 ``player.js`` is where the screen starts, ``screen/`` has a module for each part of it, ``styles/``
 the look of each; ``player.css`` alone says in which order.
@@ -11,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from pagedkv.player.bundle import join_modules, join_styles
-from pagedkv.player.view import player_data
+from pagedkv.player.view import player_data, player_json
 
-__all__ = ["player_css", "player_data", "player_js"]
+__all__ = ["player_css", "player_data", "player_js", "player_json"]
 
 _HERE = Path(__file__).parent
 

@@ -49,7 +49,7 @@ import { clicked, keepFocus, pointed } from "./screen/pointing.js";
 import { revealBlock } from "./screen/pool.js";
 import { enterTopLayer } from "./screen/present.js";
 import { makeRuntime } from "./screen/runtime.js";
-import { Stage } from "./screen/stage.js";
+import { canGoOn, Stage } from "./screen/stage.js";
 import { themeOf } from "./screen/theme.js";
 import { makeTip } from "./screen/tip.js";
 
@@ -102,15 +102,35 @@ class Player {
   build(data) {
     this.playback.pause();
     carryOver(this.choice, data);
+    if (this.stage && canGoOn(this.stage.data, data)) this.goOn(data);
+    else this.begin(data);
+    drawPlayState(this.bar, data, this.playback);
+  }
+
+  /** Build all parts for a lesson. */
+  begin(data) {
     const stage = new Stage(data, this.choice, (change) => this.select(change));
     stage.parts = makeParts(stage);
     this.stage = stage;
-    this.bar = makeControls(stage, this.playback, () => this.setPresent(!this.present, true));
+    this.bar = this.newBar();
     this.runtime = makeRuntime(data);
     this.foot = el("div", { class: "foot" }, stage.parts.ledger.node);
     this.tip = makeTip(this.shell, data.terms);
     this.shell.replaceChildren(...arrange(stage, this, Boolean(this.options.heading)));
-    drawPlayState(this.bar, data, this.playback);
+  }
+
+  /** More frames of the same: the board stands, so the browser need not lay it out anew. */
+  goOn(data) {
+    const { stage, bar, runtime } = this;
+    stage.data = data;
+    this.bar = this.newBar();
+    this.runtime = makeRuntime(data);
+    bar.node.replaceWith(this.bar.node);
+    runtime.replaceWith(this.runtime);
+  }
+
+  newBar() {
+    return makeControls(this.stage, this.playback, () => this.setPresent(!this.present, true));
   }
 
   // --- drawing ---

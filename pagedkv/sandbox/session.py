@@ -42,8 +42,10 @@ class Session:
         self.recorder.show(words.BEGIN if pool.settings().num_blocks else words.NO_BLOCK)
 
     def copy(self) -> "Session":
-        """The same session, to go on another way; frames and model are shared, for good."""
-        kept = [self.recorder.engine.model, words.BOOK, *self.recorder.frames]
+        """The same session, to go on another way; what never changes is shared, for good."""
+        engine = self.recorder.engine
+        records = [record for own in engine.attention.values() for record in own]
+        kept = [engine.model, words.BOOK, *self.recorder.frames, *records]
         return deepcopy(self, {id(thing): thing for thing in kept})
 
     def trace(self) -> Trace:

@@ -26,12 +26,15 @@ STOPWATCH = """() => {
     };
     requestAnimationFrame(look);
   });
+  let host = null;  // looking for it in every frame would itself take time
   window.inPlayer = (selector) => {
-    const hosts = [...document.querySelectorAll('*')].filter((node) => node.shadowRoot);
-    return hosts.map((host) => host.shadowRoot.querySelector(selector)).find(Boolean);
+    if (!host?.isConnected || !host.shadowRoot.querySelector(selector))
+      host = [...document.querySelectorAll('*')].find(
+        (node) => node.shadowRoot?.querySelector(selector));
+    return host?.shadowRoot.querySelector(selector);
   };
 }"""
-STEPPED = "() => inPlayer('[data-testid=step-label]').textContent !== {before!r}"
+STEPPED = "() => inPlayer('[data-testid=step-label]')?.textContent !== {before!r}"
 ADDRESS = "() => new URLSearchParams(location.search).get({name!r}) === {value}"
 
 

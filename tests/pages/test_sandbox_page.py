@@ -52,7 +52,7 @@ def test_what_will_be_checked_stands_below_each_button(open_page: Open):
     assert "R1 gives back 2 blocks" in said
     app.text_input(key="sandbox_prompt").set_value("a" * 17).run()
     said = "\n".join(markdown.value for markdown in app.markdown)
-    assert "needs 5 blocks, 4 are free: it will be refused" in said
+    assert "needs 5 blocks, 4 are free: it will wait" in said
 
 
 def test_undo_and_redo(open_page: Open):

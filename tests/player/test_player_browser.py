@@ -281,6 +281,50 @@ def test_new_data_replaces_the_lesson_in_one_go(player, growth, copy_on_write) -
     expect(page.get_by_test_id("table-D-L0")).to_have_attribute("data-block", "0")
 
 
+def renumbered(data):
+    """The same lesson with its blocks and groups listed backwards, and none of its frames lost."""
+    last_block, last_group = len(data["blocks"]) - 1, len(data["groups"]) - 1
+    frames = [
+        {
+            **frame,
+            "blocks": [last_block - place for place in frame["blocks"]],
+            "groups": [
+                last_group - place if isinstance(place, int) else place for place in frame["groups"]
+            ],
+        }
+        for frame in data["frames"]
+    ]
+    blocks, groups = data["blocks"][::-1], data["groups"][::-1]
+    return {**data, "key": "backwards", "blocks": blocks, "groups": groups, "frames": frames}
+
+
+@pytest.mark.parametrize("name", ["growth", "copy-on-write"])
+def test_more_frames_on_the_same_board_are_as_if_mounted_anew(player, name) -> None:
+    whole = data_of(name)
+    page = player.mount(whole, index=len(whole["frames"]) - 1)
+    anew = what_is_seen(page)
+    beginning = {**whole, "key": "beginning", "frames": whole["frames"][:3]}
+    page = player.mount(beginning, index=2)
+    page.evaluate("window.board = document.querySelector('.board')")
+    last = len(whole["frames"]) - 1
+    page.evaluate("([data, index]) => player.update(data, { index })", [renumbered(whole), last])
+    assert page.evaluate("window.board === document.querySelector('.board')")
+    assert what_is_seen(page) == anew
+
+
+def what_is_seen(page):
+    """The board as it stands in the document, and all text beside it."""
+    return page.get_by_test_id("board").inner_html(), page.get_by_test_id("player").inner_text()
+
+
+def test_another_board_is_built_anew(player, growth) -> None:
+    page = player.mount(growth)
+    page.evaluate("window.board = document.querySelector('.board')")
+    other = data_of("growth", Settings(block_size=5))
+    page.evaluate("data => player.update(data)", other)
+    assert page.evaluate("window.board !== document.querySelector('.board')")
+
+
 def test_a_player_that_is_gone_hears_no_keys(player, growth) -> None:
     page = player.mount(growth)
     page.evaluate("player.destroy()")

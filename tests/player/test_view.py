@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sample
 
-from pagedkv.player import player_css, player_data, player_js
+from pagedkv.player import player_css, player_data, player_js, player_json
 from pagedkv.player.text import figure
 from pagedkv.player.words import SCREEN
 from pagedkv.settings import Settings
@@ -52,6 +52,7 @@ def test_the_view_is_plain_json_of_at_most_300_kb(name) -> None:
 
 def test_equal_traces_have_equal_keys_and_different_ones_do_not(growth, copy_on_write) -> None:
     assert view_of(sample.growth())["key"] == growth["key"]
+    assert json.loads(player_json(sample.growth(), sample.lesson())) == growth
     assert copy_on_write["key"] != growth["key"]
     assert view_of(sample.growth(Settings(block_size=3)))["key"] != growth["key"]
 

@@ -35,7 +35,7 @@ export function makeBoard(stage) {
     draw(frame) {
       if (stage.data.stage.contiguous) contiguous.draw(frame);
       logical.draw(frame);
-      pool.draw(frame);
+      pool.draw();
       drawLegend(stage, legend, frame.legend);
     },
   };

@@ -19,8 +19,9 @@ export function makeLogical(stage) {
   );
   const draw = (frame) => {
     groups.forEach((group, request) => {
-      if (group.shown === frame.groups[request]) return;
-      group.shown = frame.groups[request];
+      const view = stage.group(request) ?? frame.groups[request];
+      if (group.shown === view) return;
+      group.shown = view;
       drawGroup(stage, group, frame.groups[request]);
     });
   };
@@ -99,7 +100,7 @@ function makePending(stage) {
 }
 
 function drawGroup(stage, group, place) {
-  const view = typeof place === "number" ? stage.data.groups[place] : null;
+  const view = stage.group(group.request);
   group.node.classList.toggle("absent", view === null && typeof place !== "string");
   group.node.classList.toggle("ended", typeof place === "string");
   setText(group.prompt, view ? `“${view.prompt}”` : "");

@@ -19,11 +19,12 @@ export function makePool(stage) {
   );
   if (data.config.no_blocks)
     list.append(el("p", { class: "no-blocks", text: data.config.no_blocks }));
-  const draw = (frame) => {
+  const draw = () => {
     cards.forEach((card, id) => {
-      if (card.shown === frame.blocks[id]) return;
-      card.shown = frame.blocks[id];
-      drawCard(stage, card, data.blocks[card.shown]);
+      const block = stage.block(id);
+      if (card.shown === block) return;
+      card.shown = block;
+      drawCard(stage, card, block);
     });
   };
   return { node: el("div", { class: "pool" }, heading, list), list, cards, draw };

@@ -7,8 +7,7 @@ import { fill, signed } from "./text.js";
 import { Vectors } from "./vectors.js";
 
 export function makeSlotValues(stage) {
-  const { words, data } = stage;
-  const vectors = new Vectors(data.vectors);
+  const { words } = stage;
   const title = el("h3");
   const body = el("div", { class: "slot-values-body" });
   const node = el(
@@ -24,7 +23,13 @@ export function makeSlotValues(stage) {
     body,
   );
   let shown = null;
+  let [data, vectors] = [null, null];
   const draw = () => {
+    if (data !== stage.data) {
+      data = stage.data;
+      vectors = new Vectors(data.vectors);
+      shown = null;
+    }
     const [block, offset] = stage.choice.slot ?? firstStored(stage) ?? [null, null];
     const slot = block === null ? null : stage.block(block)?.slots[offset];
     const { layer, head } = stage.choice;

@@ -77,3 +77,12 @@ export class Stage {
     });
   }
 }
+
+/** Whether `next` needs the board that `data` has: the same requests, rows and cards. */
+export function canGoOn(data, next) {
+  return boardOf(data) === boardOf(next);
+}
+
+function boardOf({ lesson, config, infeasible, requests, stage, heads }) {
+  return JSON.stringify([lesson, config, infeasible, requests, stage, heads.layers]);
+}
