@@ -84,7 +84,7 @@ def choose_model() -> str:
         key=_key("model"),
     )
     if found.missing is not None:
-        st.caption(f"{found.name} cannot be chosen: {found.missing}.")
+        st.text(f"{found.name} cannot be chosen: {found.missing}.")  # has a path: no Markdown
     return chosen
 
 

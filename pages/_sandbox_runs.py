@@ -16,8 +16,10 @@ from pagedkv.sandbox.words import BOOK
 from pages._model import model
 from pages._runs import wait_for
 
-# Sessions are live objects, which the collector walks after every click of anybody; few are kept.
-MAX_SESSIONS = 16
+# Three for each of a class of 30. One whose last session is not at hand waits for all its actions
+# again; live ones cost little: those of one learner share their frames, and the collector, which
+# walks them after every click of anybody, takes some 10 ms for them all.
+MAX_SESSIONS = 96
 
 
 @dataclass(frozen=True, slots=True, eq=False)
