@@ -62,6 +62,7 @@ class _Request:
     """What the engine keeps of a request beside its blocks."""
 
     token_ids: list[int]  # of every admitted or appended position
+    prompt_length: int  # how many of them came with the prompt
     pending_id: int | None = None
     logits: torch.Tensor | None = field(default=None, repr=False)  # [vocab_size], after last input
 
@@ -122,6 +123,10 @@ class Engine:
         """The token at each of a request's admitted and appended positions, as it is written."""
         return self.model.tokenizer.pieces(self._request(name).token_ids)
 
+    def prompt_length(self, name: str) -> int:
+        """Count the tokens of the prompt that a request, or whoever it came from, began with."""
+        return self._request(name).prompt_length
+
     def pending_token(self, name: str) -> str | None:
         """The selected token that is not an input yet, or None."""
         pending_id = self._request(name).pending_id
@@ -159,7 +164,7 @@ class Engine:
         self._require_context(name, len(token_ids))
         with self._outbox.until_done():
             self.cache.admit(name, len(token_ids))
-            self._requests[name] = _Request(token_ids)
+            self._requests[name] = _Request(token_ids, len(token_ids))
 
     def append(self, name: str) -> AppendPlan:
         """Make the pending token the next input: it gets a position and a slot, still no KV.
@@ -254,7 +259,9 @@ class Engine:
             self.cache.fork(parent, child)
             self.reference.fork(parent, child)
             source = self._requests[parent]
-            self._requests[child] = _Request(list(source.token_ids), None, source.logits)
+            self._requests[child] = _Request(
+                list(source.token_ids), source.prompt_length, logits=source.logits
+            )
 
     def finish(self, name: str) -> None:
         """End a request and give its blocks back. Raises ValueError for an unknown name."""

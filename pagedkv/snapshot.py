@@ -38,6 +38,7 @@ def _request(engine: Engine, name: str) -> RequestView:
         num_stored=engine.cache.num_stored(name),
         pending_token=engine.pending_token(name),
         block_table=engine.cache.block_table(name),
+        prompt_length=engine.prompt_length(name),
     )
 
 

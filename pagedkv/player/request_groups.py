@@ -15,13 +15,13 @@ Data = dict[str, Any]
 PROMPT_SHOWN = 12
 
 
-def group_data(request: RequestView, frame: Frame, roster: Roster, prompt_length: int) -> Data:
+def group_data(request: RequestView, frame: Frame, roster: Roster) -> Data:
     """Describe one request: its prompt, its counts, a row per logical block, its next input."""
     changed = _changed_entries(request, frame)
     written = _written_positions(request, frame)
     return {
         "r": roster.index(request.name),
-        "prompt": _shortened(visible("".join(request.tokens[:prompt_length]))),
+        "prompt": _shortened(visible("".join(request.tokens[: request.prompt_length]))),
         "count": _count(request),
         "rows": [
             {

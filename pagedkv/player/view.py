@@ -153,11 +153,8 @@ class _Frames:
         """
         here = {request.name: request for request in frame.state.requests}
         self._note_endings(frame, here.keys())
-        prompt_length = self._trace.settings.prompt_length
         groups: list[int | str | None] = [
-            self.groups.place(group_data(here[name], frame, self._roster, prompt_length))
-            if name in here
-            else None
+            self.groups.place(group_data(here[name], frame, self._roster)) if name in here else None
             for name in self._roster.names
         ]
         for name in self._ended.values():

@@ -2,7 +2,8 @@
 
 The keys are the field names of the frozen types, so the types are the documentation. Three things
 differ: an event carries its type's name, the settings appear as ``config`` with what follows from
-them, and the K and V vectors stay out (they are for pointing at slots, and large).
+them, and two things stay out: the K and V vectors (they are for pointing at slots, and large), and
+where a request's prompt ends (it is for the heading of its tokens on the board).
 """
 
 import math
@@ -15,7 +16,7 @@ from pagedkv.events import Event
 from pagedkv.settings import Settings
 from pagedkv.trace.frame import Trace
 
-_NOT_WRITTEN = {"vector_ids"}
+_NOT_WRITTEN = {"vector_ids", "prompt_length"}
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:

@@ -40,7 +40,8 @@ class RequestView:
     """One request: ``num_tokens`` positions admitted or appended, ``num_stored`` with K and V.
 
     ``tokens`` has ``num_tokens`` characters. ``pending_token`` was selected but is not an input
-    yet: it is in neither count, and has no slot.
+    yet: it is in neither count, and has no slot. ``prompt_length`` of the tokens came with the
+    prompt; a fork has its parent's.
     """
 
     name: str
@@ -49,6 +50,7 @@ class RequestView:
     num_stored: int
     pending_token: str | None
     block_table: tuple[int, ...]
+    prompt_length: int
 
 
 @dataclass(frozen=True, slots=True)

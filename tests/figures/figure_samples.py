@@ -52,7 +52,7 @@ def view(
 
 
 def request(name: str, text: str, table: tuple[int, ...] = (0,)) -> RequestView:
-    return RequestView(name, tuple(text), len(text), len(text), None, table)
+    return RequestView(name, tuple(text), len(text), len(text), None, table, len(text))
 
 
 def totals(

@@ -184,6 +184,7 @@ class Toy:
             self.stored[name],
             self.pending.get(name),
             tuple(self.tables[name]),
+            self.settings.prompt_length,
         )
 
     def block(self, block: int) -> BlockView:

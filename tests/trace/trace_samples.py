@@ -20,7 +20,7 @@ TOTALS = Totals(
 
 
 def request(name: str, text: str, *block_table: int, pending: str | None = None) -> RequestView:
-    return RequestView(name, tuple(text), len(text), len(text), pending, block_table)
+    return RequestView(name, tuple(text), len(text), len(text), pending, block_table, len(text))
 
 
 def attention(name: str, layer: int, **fields: Any) -> AttentionView:
