@@ -4,6 +4,26 @@ Every public method of the engine checks before it changes anything, so a wrong 
 state as it was. This module knows no blocks and no requests.
 """
 
+LONGEST_NAMED = 40  # characters of a value that a message repeats
+
+
+def named(value: object) -> str:
+    """How a message repeats a value from outside: as Python writes it in ASCII, cut short.
+
+    >>> named("é"), named("x" * 99)
+    ("'\\\\xe9'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…")
+    """
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        text = "a value too long to write"
+    return shortened(text, LONGEST_NAMED)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text, or the beginning of one that has more than ``most`` characters, with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
 
 def is_whole_number(value: object) -> bool:
     """Whether ``value`` is an int and nothing else: True is no count, and neither is 2.0."""

@@ -1,9 +1,8 @@
 """What a visitor chooses: a prompt, how many answers, how long, and how their tokens are drawn."""
 
-import math
 from dataclasses import dataclass, fields
 
-from pagedkv.checks import is_whole_number
+from pagedkv.checks import is_whole_number, named, shortened
 from pagedkv.engine import TOKEN_BUDGET
 from pagedkv.language_model import LanguageModel
 from pagedkv.model.prompts import PASSAGE_SHARED
@@ -20,6 +19,7 @@ RANGES: dict[str, range] = {
 }
 HIGHEST_TEMPERATURE = 2.0
 LONGEST_PROMPT = TOKEN_BUDGET  # tokens: the prompt is processed in one execution
+LONGEST_REASON = 240  # characters of what a tokenizer says is wrong
 LONGEST_TEXT = 8 * LONGEST_PROMPT  # characters; a token of a real LLM has some four of English
 
 
@@ -51,12 +51,14 @@ class Choices:
             if field.name in RANGES:
                 _require_in_range(field.name, getattr(self, field.name))
         if not isinstance(self.prompt, str) or not self.prompt:
-            raise ChoiceError(f"prompt is {self.prompt!r}; it must be a text that is not empty")
+            raise ChoiceError(
+                f"prompt is {named(self.prompt)}; it must be a text that is not empty"
+            )
         if self.model not in MODELS:
-            raise ChoiceError(f"model is {self.model!r}; it must be {' or '.join(MODELS)}")
+            raise ChoiceError(f"model is {named(self.model)}; it must be {' or '.join(MODELS)}")
         if not _is_temperature(self.temperature):
             raise ChoiceError(
-                f"temperature is {self.temperature!r}; it must be a number from 0 to "
+                f"temperature is {named(self.temperature)}; it must be a number from 0 to "
                 f"{HIGHEST_TEMPERATURE:g}"
             )
 
@@ -70,13 +72,18 @@ def encode_prompt(choices: Choices, model: LanguageModel) -> tuple[int, ...]:
     """Return the token ids of the prompt.
 
     Raises ``ChoiceError`` where this model cannot honour the choices: characters that it does not
-    know, a prompt that no execution takes, more positions than its context, a top-k beyond its
+    know, a prompt without a token or longer than one execution takes, more positions than its context, a top-k beyond its
     vocabulary.
     """
     try:
         token_ids = model.tokenizer.encode(choices.prompt)
     except ValueError as error:
-        raise ChoiceError(f"prompt: {error}") from error
+        raise ChoiceError(f"prompt: {shortened(str(error), LONGEST_REASON)}") from error
+    if not token_ids:
+        raise ChoiceError(
+            f"prompt is {named(choices.prompt)}, of which this model's tokenizer makes no token; "
+            "it must make at least one"
+        )
     if len(token_ids) > LONGEST_PROMPT:
         raise ChoiceError(
             f"prompt has {len(token_ids)} tokens; one execution processes {LONGEST_PROMPT} at most"
@@ -96,11 +103,11 @@ def _require_in_range(name: str, value: object) -> None:
     allowed = RANGES[name]
     if not is_whole_number(value) or value not in allowed:
         raise ChoiceError(
-            f"{name} is {value!r}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
+            f"{name} is {named(value)}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
         )
 
 
 def _is_temperature(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return math.isfinite(value) and 0 <= value <= HIGHEST_TEMPERATURE
+    return 0 <= value <= HIGHEST_TEMPERATURE  # as NaN is not

@@ -1,5 +1,6 @@
 """Choices: what is refused, and that the refusal says what would do."""
 
+from copy import copy
 from dataclasses import replace
 
 import pytest
@@ -36,6 +37,39 @@ def test_what_cannot_be_is_refused_by_name_with_what_would_do(field, value, woul
     message = str(refusal.value)
     assert message.startswith(f"{field} is {value!r}")
     assert would_do in message
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 9999, [1] * 9999, 10**400, -(1 << 20_000)],
+    ids=["text", "list", "large", "huge"],
+)
+@pytest.mark.parametrize("field", ["num_answers", "seed", "temperature", "model"])
+def test_a_long_value_is_repeated_in_part(field, value):
+    with pytest.raises(ChoiceError, match=f"^{field} is .*…?; it must be ") as refusal:
+        Choices(**{field: value})
+    assert len(str(refusal.value)) < 120
+
+
+def test_of_a_prompt_in_a_foreign_script_not_every_character_is_named(model):
+    prompt = "".join(map(chr, range(0x4E00, 0x4E00 + 999)))
+    with pytest.raises(ChoiceError, match="outside the vocabulary.*…$") as refusal:
+        encode_prompt(Choices(prompt=prompt), model)
+    assert len(str(refusal.value)) < 300
+
+
+def test_a_prompt_that_becomes_no_token_is_refused(model):
+    class Trimming:
+        """A tokenizer may cut white space off, and then nothing is left of some texts."""
+
+        def encode(self, text):
+            return model.tokenizer.encode(text.strip())
+
+    trimming = copy(model)
+    trimming.tokenizer = Trimming()
+    assert encode_prompt(Choices(prompt=" a "), trimming) == tuple(model.tokenizer.encode("a"))
+    with pytest.raises(ChoiceError, match="prompt is '   ', of which .* makes no token"):
+        encode_prompt(Choices(prompt="   "), trimming)
 
 
 def test_the_ends_of_the_ranges_are_allowed(model):
