@@ -2,8 +2,9 @@
 
 `load_llama(folder)` is the door, and `find_llama()` says whether there is anything behind it. Read
 `config.py` for what is supported, `network.py` for the network (it is the course's own, larger),
-`weights.py` and `tokenizer.py` for the files. `fetch.py` gets SmolLM2, and `gguf_file.py` makes a
-folder of the one file in which it comes. Nobody needs any of this to follow the course.
+`weights.py`, `names.py` and `tokenizer.py` for the files. `fetch.py` gets SmolLM2, and
+`gguf_file.py` makes a folder of the one file in which it comes. Nobody needs any of this to follow
+the course.
 """
 
 from .config import LlamaConfig

@@ -8,9 +8,10 @@ from pathlib import Path
 import torch
 
 from .config import CONFIG_FILE, read_config
+from .names import EMBEDDING, HEAD, name_in_folder
 from .network import Llama
 from .tokenizer import INSTALL, TOKENIZER_FILE, LlamaTokenizer
-from .weights import EMBEDDING, HEAD, missing_weights, name_in_file, read_weights
+from .weights import missing_weights, read_weights
 
 FOLDER_VARIABLE = "PAGEDKV_LLAMA"
 DEFAULT_NAME = "SmolLM2-135M-Instruct"
@@ -55,7 +56,7 @@ def load_llama(folder: str | Path | None = None, device: torch.device | str = "c
     tokenizer = LlamaTokenizer(found.folder, config.vocab_size)
     with torch.device("meta"):  # shapes without memory; the tensors of the files take their places
         model = Llama(config, tokenizer, found.name)
-    names = {name: name_in_file(name) for name in model.state_dict()}
+    names = {name: name_in_folder(name) for name in model.state_dict()}
     shapes = {names[name]: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     spare = frozenset([names[HEAD]] if config.tied else [])
     tensors = read_weights(found.folder, shapes, spare)

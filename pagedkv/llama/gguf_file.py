@@ -23,27 +23,11 @@ from safetensors.torch import save
 
 from .config import CONFIG_FILE, LlamaConfig, config_from
 from .gguf_tokenizer import PREFIX, tokenizer_description
+from .names import name_of_gguf
 from .tokenizer import INSTALL, TOKENIZER_FILE
 from .weights import WEIGHTS_FILE
 
 Floats = npt.NDArray[np.float32]
-
-_OUTSIDE = {
-    "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
-    "output": "lm_head",
-}
-_WITHIN = {
-    "attn_norm": "input_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_norm": "post_attention_layernorm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
 
 
 def convert_gguf(path: Path, folder: Path, say: Callable[[str], None] = print) -> None:
@@ -70,7 +54,7 @@ def convert_gguf(path: Path, folder: Path, say: Callable[[str], None] = print) -
     for name, tensor in tensors.items():
         shape = tensor.shape[::-1].tolist()  # the file names the last axis first
         numbers = gguf.quants.dequantize(tensor.data, tensor.tensor_type).reshape(shape)
-        weights[_name_in_folder(name)] = _as_stored(name, numbers, config)
+        weights[name_of_gguf(name)] = _as_stored(name, numbers, config)
     metadata = {"format": "pt", "made from": path.name}
     (folder / WEIGHTS_FILE).write_bytes(save(weights, metadata=metadata))
 
@@ -133,18 +117,6 @@ def _config(fields: Mapping[str, Any], *, tied: bool) -> dict[str, Any]:
 def _shortest(value: object) -> object:
     """The shortest decimal that is the same float32: 1e-05, not 9.999999747378752e-06."""
     return float(str(np.float32(value))) if isinstance(value, float) else value
-
-
-def _name_in_folder(name: str) -> str:
-    """What a folder's weights call the tensor that GGUF calls `name`."""
-    stem, _, kind = name.rpartition(".")
-    if kind == "weight" and stem in _OUTSIDE:
-        return f"{_OUTSIDE[stem]}.weight"
-    block, _, rest = stem.partition(".")
-    layer, _, inner = rest.partition(".")
-    if kind == "weight" and block == "blk" and layer.isdecimal() and inner in _WITHIN:
-        return f"model.layers.{layer}.{_WITHIN[inner]}.weight"
-    raise ValueError(f"the tensor {name} has no place in a llama as it is built here")
 
 
 def _as_stored(name: str, numbers: Floats, config: LlamaConfig) -> torch.Tensor:

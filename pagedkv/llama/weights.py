@@ -25,34 +25,6 @@ _COMPUTED = ".rotary_emb.inv_freq"  # RoPE's frequencies, in old files: we compu
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
-EMBEDDING, HEAD = "embedding.weight", "head.weight"  # in the network
-
-# The network's names for what lies outside the layers and within one, and those of the files.
-_OUTSIDE = {
-    EMBEDDING: "model.embed_tokens.weight",
-    "norm.weight": "model.norm.weight",
-    HEAD: "lm_head.weight",
-}
-_WITHIN = {
-    "attention_norm": "input_layernorm",
-    "attention.query": "self_attn.q_proj",
-    "attention.key": "self_attn.k_proj",
-    "attention.value": "self_attn.v_proj",
-    "attention.output": "self_attn.o_proj",
-    "mlp_norm": "post_attention_layernorm",
-    "mlp.gate": "mlp.gate_proj",
-    "mlp.up": "mlp.up_proj",
-    "mlp.down": "mlp.down_proj",
-}
-
-
-def name_in_file(name: str) -> str:
-    """What the files call the tensor that the network calls `name`."""
-    if name in _OUTSIDE:
-        return _OUTSIDE[name]
-    _, layer, inner = name.split(".", 2)
-    return f"model.layers.{layer}.{_WITHIN[inner.removesuffix('.weight')]}.weight"
-
 
 def missing_weights(folder: Path) -> str | None:
     """Say that a folder has no weights to read, or None if there are some."""
