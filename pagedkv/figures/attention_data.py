@@ -111,7 +111,7 @@ def attention_choices(trace: Trace) -> AttentionChoices:
     views = [view for _, view in _views(trace)]
     attended = {view.request for view in views}
     return AttentionChoices(
-        requests=tuple(name for name in participants(trace) if name in attended),
+        requests=tuple(name for name in participants(trace.frames) if name in attended),
         layers=tuple(sorted({view.layer for view in views})),
         heads=tuple(range(views[0].paged.shape[0])) if views else (),
     )

@@ -39,7 +39,7 @@ def attention_figure(
     """
     attention = attention_map(trace, request, layer, head)
     look = theme(dark)
-    colour = request_colour(participants(trace), request)
+    colour = request_colour(participants(trace.frames), request)
     figure = base_figure(look, _height(attention), MARGIN)
     figure.add_traces([heatmap(attention, part), hatching(attention, look)])
     figure.add_traces(edges(attention, look))

@@ -20,9 +20,19 @@ class CaptionReader:
     """
 
     def __init__(self, roster: Roster) -> None:
+        self._explained: set[str] = set()
+        self.meet(roster)
+
+    def copy(self) -> "CaptionReader":
+        """Another reader who goes on from here by itself."""
+        twin = CaptionReader(self._roster)
+        twin._explained = set(self._explained)
+        return twin
+
+    def meet(self, roster: Roster) -> None:
+        """Know these requests from now on."""
         self._roster = roster
         self._pattern = _caption_pattern(roster.names)
-        self._explained: set[str] = set()
 
     def runs(self, text: str, state: State) -> list[str | Data]:
         """Return ``text`` in order: strings, and dicts with ``t`` (text) and what it points to."""

@@ -16,6 +16,12 @@ class Leftovers:
     def __init__(self) -> None:
         self._tokens: dict[int, str] = {}
 
+    def copy(self) -> "Leftovers":
+        """Another one that goes on from here by itself."""
+        twin = Leftovers()
+        twin._tokens = dict(self._tokens)
+        return twin
+
     def learn(self, frame: Frame) -> None:
         """Note what the frame names: every slot that is stored, or free with old bytes."""
         for block, vectors in zip(frame.state.blocks, frame.vector_ids, strict=True):

@@ -144,7 +144,7 @@ class Player {
     followFrame(stage);
     drawControls(this.bar, stage.data, playback);
     board.draw(frame);
-    board.curves.draw(frame);
+    board.curves.draw();
     story.draw(frame);
     evidence.draw(frame);
     ledger.draw(frame);
@@ -187,7 +187,7 @@ class Player {
     else this.foot.append(this.runtime);
     const { curves } = this.stage.parts.board;
     curves.forget();
-    if (!silently && this.stage.frame) curves.draw(this.stage.frame);
+    if (!silently && this.stage.frame) curves.draw();
   }
 
   setTheme() {

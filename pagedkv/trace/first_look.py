@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pagedkv.trace.frame import AttentionView, Trace
+from pagedkv.trace.frame import AttentionView, Frame, Trace
 
 Weights = npt.NDArray[np.floating]  # [num_heads, context_length], each row sums to 1
 
@@ -16,11 +16,37 @@ def first_look(trace: Trace) -> tuple[int, int]:
     Only each request's last query of a frame counts: it is the one that a strip shows. Where nobody
     attends it is the first head of the first layer that is watched.
     """
+    look = FirstLook()
     for frame in trace.frames:
-        if frame.worked_score is not None:
-            return frame.worked_score.layer, frame.worked_score.head
-    views = [view for frame in trace.frames for view in last_queries(frame.attention)]
-    return most_spread_head(views) if views else (min(trace.layers, default=0), 0)
+        look.learn(frame)
+    return look.choice(trace.layers)
+
+
+class FirstLook:
+    """The same, frame by frame, for a trace that grows."""
+
+    def __init__(self) -> None:
+        self._worked: tuple[int, int] | None = None
+        self._least: dict[tuple[int, int], float] = {}
+
+    def copy(self) -> "FirstLook":
+        """Another one that goes on from here by itself."""
+        twin = FirstLook()
+        twin._worked, twin._least = self._worked, dict(self._least)
+        return twin
+
+    def learn(self, frame: Frame) -> None:
+        """Look at one frame more."""
+        score = frame.worked_score
+        if score is not None and self._worked is None:
+            self._worked = score.layer, score.head
+        _note_spread(self._least, last_queries(frame.attention))
+
+    def choice(self, layers: Sequence[int]) -> tuple[int, int]:
+        """Return the (layer, head) for what was seen so far; ``layers`` are the watched ones."""
+        if self._worked is not None:
+            return self._worked
+        return _most_spread(self._least) if self._least else (min(layers, default=0), 0)
 
 
 def last_queries(views: Sequence[AttentionView] | None) -> list[AttentionView]:
@@ -38,10 +64,19 @@ def most_spread_head(views: Iterable[AttentionView]) -> tuple[int, int]:
     Raises ValueError where there is no query to choose by.
     """
     least: dict[tuple[int, int], float] = {}
+    _note_spread(least, views)
+    return _most_spread(least)
+
+
+def _note_spread(least: dict[tuple[int, int], float], views: Iterable[AttentionView]) -> None:
+    """Note how much the least spread query of each (layer, head) spreads its attention."""
     for view in views:
         for head, value in enumerate(spread(view.paged)):
             place = (view.layer, head)
             least[place] = min(least.get(place, 1.0), float(value))
+
+
+def _most_spread(least: dict[tuple[int, int], float]) -> tuple[int, int]:
     return max(least, key=lambda place: least[place])
 
 

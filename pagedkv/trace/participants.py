@@ -3,9 +3,9 @@
 Board and figures both ask here, so that a request looks the same on either.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from pagedkv.trace.frame import Frame, Trace
+from pagedkv.trace.frame import Frame
 
 NUM_COLOURS = 6
 
@@ -15,9 +15,9 @@ def colour_number(names: Sequence[str], name: str) -> int:
     return names.index(name) % NUM_COLOURS
 
 
-def participants(trace: Trace) -> tuple[str, ...]:
+def participants(frames: Iterable[Frame]) -> tuple[str, ...]:
     """Names of all requests that some frame mentions, none twice."""
-    return tuple(dict.fromkeys(name for frame in trace.frames for name in _mentioned_in(frame)))
+    return tuple(dict.fromkeys(name for frame in frames for name in _mentioned_in(frame)))
 
 
 def _mentioned_in(frame: Frame) -> Iterator[str]:

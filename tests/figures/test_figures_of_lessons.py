@@ -21,7 +21,7 @@ from pagedkv.figures.attention_data import attention_map
 from pagedkv.figures.theme import OKABE_ITO, request_colour
 from pagedkv.lessons import LESSONS, find_lesson
 from pagedkv.model import load_model
-from pagedkv.player.roster import roster_of
+from pagedkv.player.roster import Roster
 from pagedkv.recorder import record
 from pagedkv.settings import Settings
 from pagedkv.trace.participants import participants
@@ -149,7 +149,8 @@ def test_words_hold_numbers_of_the_trace(trace):
 
 
 def test_a_request_has_the_colour_it_has_on_the_board(trace):
-    board = {entry["name"]: entry["colour"] for entry in roster_of(trace).as_data()}
+    names = participants(trace.frames)
+    board = {entry["name"]: entry["colour"] for entry in Roster(names).as_data()}
     for name in attention_choices(trace).requests:
-        colour = request_colour(participants(trace), name)
+        colour = request_colour(names, name)
         assert OKABE_ITO.index(colour) == board[name]

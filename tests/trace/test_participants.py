@@ -60,7 +60,7 @@ def trace(*frames: Frame) -> Trace:
     ],
 )
 def test_whoever_a_frame_mentions_takes_part(fields, names):
-    assert participants(trace(replace(NOBODY, **fields))) == names
+    assert participants([replace(NOBODY, **fields)]) == names
 
 
 def test_each_has_one_place_that_of_the_first_appearance():
@@ -68,4 +68,4 @@ def test_each_has_one_place_that_of_the_first_appearance():
     later = replace(
         NOBODY, **state(requests=(request("D", "x"), request("B", "y")), waiting=("E",))
     )
-    assert participants(trace(first, later)) == ("B", "C", "D", "E")
+    assert participants([first, later]) == ("B", "C", "D", "E")

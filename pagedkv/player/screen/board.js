@@ -23,7 +23,7 @@ export function makeBoard(stage) {
   node.append(views, legend);
   const scrolled = () => {
     curves.forget();
-    curves.draw(stage.frame);
+    curves.draw();
   };
   for (const list of [logical.list, pool.list])
     list.addEventListener("scroll", scrolled, { passive: true });
@@ -34,7 +34,7 @@ export function makeBoard(stage) {
     curves,
     draw(frame) {
       if (stage.data.stage.contiguous) contiguous.draw(frame);
-      logical.draw(frame);
+      logical.draw();
       pool.draw();
       drawLegend(stage, legend, frame.legend);
     },

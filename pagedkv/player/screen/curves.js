@@ -13,9 +13,9 @@ export function makeCurves(stage, logical, pool) {
   curves.forget = () => {
     curves.anchors = null;
   };
-  curves.draw = (frame) => {
+  curves.draw = () => {
     curves.anchors ??= measureAnchors(node, logical, pool);
-    drawCurves(stage, curves, frame);
+    drawCurves(stage, curves);
   };
   return curves;
 }
@@ -38,11 +38,11 @@ function measureAnchors(node, logical, pool) {
   };
 }
 
-function drawCurves(stage, { paths, anchors }, frame) {
+function drawCurves(stage, { paths, anchors }) {
   const many = isDense(stage.data); // then only curves that changed or are pointed at are seen
-  frame.groups.forEach((_, request) => {
+  paths.forEach((own, request) => {
     const rows = stage.group(request)?.rows ?? [];
-    paths[request].forEach((path, logical) => {
+    own.forEach((path, logical) => {
       const row = rows[logical];
       const ends = row ? [anchors.entries[request][logical], anchors.blocks[row.b]] : [];
       path.classList.toggle("strong", Boolean(row?.changed));

@@ -17,12 +17,14 @@ export function makeLogical(stage) {
     { class: "groups", role: "region", tabindex: "0", "aria-label": words.logical },
     ...lanesOf(data.stage.lanes, groups),
   );
-  const draw = (frame) => {
+  const draw = () => {
     groups.forEach((group, request) => {
-      const view = stage.group(request) ?? frame.groups[request];
-      if (group.shown === view) return;
-      group.shown = view;
-      drawGroup(stage, group, frame.groups[request]);
+      const view = stage.group(request);
+      const ending = stage.ending(request);
+      const shown = view ?? ending;
+      if (group.shown === shown) return;
+      group.shown = shown;
+      drawGroup(stage, group, view, ending);
     });
   };
   return { node: el("div", { class: "logical" }, heading, list), list, groups, draw };
@@ -99,12 +101,11 @@ function makePending(stage) {
   return { node, char };
 }
 
-function drawGroup(stage, group, place) {
-  const view = stage.group(group.request);
-  group.node.classList.toggle("absent", view === null && typeof place !== "string");
-  group.node.classList.toggle("ended", typeof place === "string");
+function drawGroup(stage, group, view, ending) {
+  group.node.classList.toggle("absent", view === null && ending === null);
+  group.node.classList.toggle("ended", ending !== null);
   setText(group.prompt, view ? `“${view.prompt}”` : "");
-  setText(group.count, view ? view.count : place || "");
+  setText(group.count, view ? view.count : ending ?? "");
   group.rows.forEach((row, i) => drawRow(stage, group.request, i, row, view?.rows[i] ?? null));
   const pending = view?.pending ?? null;
   group.pending.node.classList.toggle("absent", pending === null);

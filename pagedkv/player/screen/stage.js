@@ -42,6 +42,12 @@ export class Stage {
     return typeof place === "number" ? this.data.groups[place] : null;
   }
 
+  /** What is said in the place of a request's group, if it is not there: that it has ended. */
+  ending(request) {
+    const place = this.frame.groups[request];
+    return typeof place === "string" ? place : null;
+  }
+
   block(id) {
     const place = this.frame.blocks[id];
     return place === undefined ? null : this.data.blocks[place];
