@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pagedkv.checks import is_whole_number
+from pagedkv.checks import is_whole_number, named
 
 from .json_file import read_json
+from .rope_scaling import RopeScaling, scaling_from
 
 CONFIG_FILE = "config.json"
 LARGEST_CONFIG = 1_000_000  # bytes
@@ -22,14 +23,11 @@ LARGEST_CONFIG = 1_000_000  # bytes
 _ONLY: Mapping[str, tuple[object, ...]] = {
     "model_type": ("llama",),
     "hidden_act": ("silu",),
-    "attention_bias": (False,),
-    "mlp_bias": (False,),
     "sliding_window": (None,),
     "quantization_config": (None,),
     "partial_rotary_factor": (1.0,),
 }
-_ASSUMED = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
-_ASSUMED |= {"partial_rotary_factor": 1.0}
+_ASSUMED = {"hidden_act": "silu", "partial_rotary_factor": 1.0}
 
 # Nobody's model is larger; a file that says so is broken, and building by it would take all memory.
 _MOST = {
@@ -49,7 +47,7 @@ class LlamaConfig:
     """Sizes of a llama-architecture model. Raises ValueError if they do not fit together.
 
     `end_ids` are the tokens with which the model says that its answer is over. `tied` models use
-    the embedding as the output layer too.
+    the embedding as the output layer too. `rope_scaling` lowers RoPE's frequencies, if it is given.
     """
 
     vocab_size: int
@@ -64,6 +62,9 @@ class LlamaConfig:
     norm_eps: float
     tied: bool
     end_ids: tuple[int, ...] = ()
+    rope_scaling: RopeScaling | None = None
+    attention_bias: bool = False  # of the four projections around attention
+    mlp_bias: bool = False
 
     def __post_init__(self) -> None:
         if self.num_heads % self.num_kv_heads:
@@ -97,8 +98,9 @@ def config_from(fields: Mapping[str, Any]) -> LlamaConfig:
     for name, allowed in _ONLY.items():
         value = fields.get(name, _ASSUMED.get(name))
         if value not in allowed:
-            raise ValueError(f"{name} is {value!r}; supported is only {allowed[0]!r}")
+            raise ValueError(f"{name} is {named(value)}; supported is only {allowed[0]!r}")
     channels, num_heads = _size(fields, "hidden_size"), _size(fields, "num_attention_heads")
+    rope_base, rope_scaling = _rope(fields)
     return LlamaConfig(
         vocab_size=_size(fields, "vocab_size"),
         num_layers=_size(fields, "num_hidden_layers"),
@@ -108,10 +110,13 @@ def config_from(fields: Mapping[str, Any]) -> LlamaConfig:
         head_dim=_size(fields, "head_dim", channels // num_heads),
         mlp_channels=_size(fields, "intermediate_size"),
         context=_size(fields, "max_position_embeddings", 2048),
-        rope_base=_rope_base(fields),
+        rope_base=rope_base,
         norm_eps=_positive("rms_norm_eps", fields.get("rms_norm_eps", 1e-6)),
         tied=_truth(fields, "tie_word_embeddings"),
         end_ids=_end_ids(fields.get("eos_token_id")),
+        rope_scaling=rope_scaling,
+        attention_bias=_truth(fields, "attention_bias"),
+        mlp_bias=_truth(fields, "mlp_bias"),
     )
 
 
@@ -123,43 +128,41 @@ def _size(fields: Mapping[str, Any], name: str, otherwise: int | None = None) ->
     if value is None:
         raise ValueError(f"{name} is missing")
     if not is_whole_number(value) or not 1 <= value <= _MOST[name]:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 to {_MOST[name]}")
+        raise ValueError(f"{name} is {named(value)}; it must be a whole number, 1 to {_MOST[name]}")
     return int(value)
 
 
 def _positive(name: str, value: object) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 < value < 1e30:  # type: ignore[operator]
-        raise ValueError(f"{name} is {value!r}; it must be a number above 0")
+        raise ValueError(f"{name} is {named(value)}; it must be a number above 0")
     return float(value)  # type: ignore[arg-type]
 
 
 def _truth(fields: Mapping[str, Any], name: str) -> bool:
     value = fields.get(name, False)
     if not isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}; it must be true or false")
+        raise ValueError(f"{name} is {named(value)}; it must be true or false")
     return value
 
 
-def _rope_base(fields: Mapping[str, Any]) -> float:
-    """The base of RoPE, from its own field or, in newer files, from `rope_parameters`.
-
-    Ways to stretch RoPE to longer contexts change every angle; none is built here.
-    """
-    base = fields.get("rope_theta")
+def _rope(fields: Mapping[str, Any]) -> tuple[float, RopeScaling | None]:
+    """The base of RoPE and its scaling, from their own fields or, in newer files, from one."""
+    base, scaling = fields.get("rope_theta"), None
     for name in ("rope_scaling", "rope_parameters"):
         rope = fields.get(name)
         if rope is None:
             continue
         if not isinstance(rope, dict):
-            raise ValueError(f"{name} is {rope!r}; it must be an object or null")
-        kind = rope.get("rope_type", rope.get("type", "default"))
-        if kind != "default":
-            raise ValueError(f"{name} asks for RoPE of the type {kind!r}; supported is 'default'")
+            raise ValueError(f"{name} is {named(rope)}; it must be an object or null")
         if rope.get("partial_rotary_factor", 1.0) != 1.0:
             raise ValueError(f"{name} turns a part of the channels only; supported is all of them")
+        found = scaling_from(name, rope)
+        if None not in (scaling, found) and scaling != found:
+            raise ValueError("rope_scaling and rope_parameters ask for different scalings of RoPE")
+        scaling = found or scaling
         base = rope.get("rope_theta", base)
-    return _positive("rope_theta", 10_000.0 if base is None else base)
+    return _positive("rope_theta", 10_000.0 if base is None else base), scaling
 
 
 def _end_ids(value: object) -> tuple[int, ...]:
@@ -167,5 +170,5 @@ def _end_ids(value: object) -> tuple[int, ...]:
     ids = value if isinstance(value, list) else [] if value is None else [value]
     for end_id in ids:
         if not is_whole_number(end_id):
-            raise ValueError(f"eos_token_id is {value!r}; it must be an id or a list of ids")
+            raise ValueError(f"eos_token_id is {named(value)}; it must be an id or a list of ids")
     return tuple(ids)

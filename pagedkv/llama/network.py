@@ -1,8 +1,8 @@
 """The network of the llama family: the course's decoder in other sizes, with their tokenizer.
 
 Nothing in it is new: the residual stream, RMSNorm, grouped-query attention turned by RoPE and the
-gated MLP are those of `pagedkv.model.gpt`. What a llama may do in addition is to use its embedding
-as the output layer too.
+gated MLP are those of `pagedkv.model.gpt`. What a llama may do in addition: use its embedding as
+the output layer too, add biases, and lower the frequencies of RoPE (`rope_scaling.py`).
 """
 
 from pagedkv.language_model import Tokenizer

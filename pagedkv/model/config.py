@@ -35,6 +35,18 @@ class ModelConfig:
             raise ValueError(f"head_dim {self.head_dim} must be even: RoPE turns pairs")
 
     @property
+    def rope_scaling(self) -> None:
+        """RoPE as it was trained."""
+        return None
+
+    @property
+    def attention_bias(self) -> bool:
+        """No projection adds a bias, and none in the MLP either."""
+        return False
+
+    mlp_bias = attention_bias
+
+    @property
     def end_ids(self) -> tuple[int, ...]:
         """No token ends a text: it was trained on a single long one."""
         return ()

@@ -11,7 +11,7 @@ may belong to one request (prefill), to many (decode), or to a batch with leadin
 `CharGPT` is the course's own. Models of the llama family are the same network in other sizes
 (`pagedkv.llama`).
 
-Not here: the causal mask, the cache, sampling, loss. No dropout, no bias terms.
+Not here: the causal mask, the cache, sampling, loss. No dropout; no bias terms in the course's own.
 """
 
 from typing import Protocol
@@ -24,7 +24,7 @@ from pagedkv.language_model import Attend, Sizes, Tokenizer
 
 from . import tokenizer
 from .config import ModelConfig
-from .rope import rotate, rotation
+from .rope import Scaling, rotate, rotation
 
 
 class Shape(Sizes, Protocol):
@@ -50,6 +50,21 @@ class Shape(Sizes, Protocol):
         """What RMSNorm adds to the mean square; None is float32's epsilon."""
         ...
 
+    @property
+    def rope_scaling(self) -> Scaling | None:
+        """What changes RoPE's frequencies, if anything does."""
+        ...
+
+    @property
+    def attention_bias(self) -> bool:
+        """Whether the four projections around attention add a bias."""
+        ...
+
+    @property
+    def mlp_bias(self) -> bool:
+        """Whether the three projections of the MLP add a bias."""
+        ...
+
 
 class Attention(nn.Module):
     """Grouped-query attention without the attention itself: the four projections around it."""
@@ -58,12 +73,13 @@ class Attention(nn.Module):
         super().__init__()
         self.layer = layer
         self.head_dim = config.head_dim
+        bias = config.attention_bias
         query_width = config.num_heads * config.head_dim
         kv_width = config.num_kv_heads * config.head_dim
-        self.query = nn.Linear(config.channels, query_width, bias=False)
-        self.key = nn.Linear(config.channels, kv_width, bias=False)
-        self.value = nn.Linear(config.channels, kv_width, bias=False)
-        self.output = nn.Linear(query_width, config.channels, bias=False)
+        self.query = nn.Linear(config.channels, query_width, bias=bias)
+        self.key = nn.Linear(config.channels, kv_width, bias=bias)
+        self.value = nn.Linear(config.channels, kv_width, bias=bias)
+        self.output = nn.Linear(query_width, config.channels, bias=bias)
 
     def forward(self, x: Tensor, cosine: Tensor, sine: Tensor, attend: Attend) -> Tensor:
         """Map `x` [..., n, channels] to the same shape through `attend`."""
@@ -83,9 +99,9 @@ class MLP(nn.Module):
 
     def __init__(self, config: Shape) -> None:
         super().__init__()
-        self.gate = nn.Linear(config.channels, config.mlp_channels, bias=False)
-        self.up = nn.Linear(config.channels, config.mlp_channels, bias=False)
-        self.down = nn.Linear(config.mlp_channels, config.channels, bias=False)
+        self.gate = nn.Linear(config.channels, config.mlp_channels, bias=config.mlp_bias)
+        self.up = nn.Linear(config.channels, config.mlp_channels, bias=config.mlp_bias)
+        self.down = nn.Linear(config.mlp_channels, config.channels, bias=config.mlp_bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map `x` [..., channels] to the same shape."""
@@ -151,7 +167,8 @@ class Decoder(nn.Module):
         position is out of range.
         """
         _check_inputs(token_ids, positions, self.config)
-        cosine, sine = rotation(positions, self.config.head_dim, self.config.rope_base)
+        config = self.config
+        cosine, sine = rotation(positions, config.head_dim, config.rope_base, config.rope_scaling)
         x = self.embedding(token_ids)  # [..., n, channels]
         for layer in self.layers:
             x = layer(x, cosine, sine, attend)

@@ -55,6 +55,18 @@ def test_logits_are_those_of_the_definitions(tmp_path, tied):
     assert (found - expected).abs().max() < 1e-3
 
 
+@pytest.mark.parametrize(
+    ("field", "biased"), [("attention_bias", ["self_attn."]), ("mlp_bias", ["mlp."])]
+)
+def test_biases_are_added_where_the_config_has_them(tmp_path, field, biased):
+    weights = random_weights(biased=biased)
+    folder = write_folder(tmp_path / "m", weights, CONFIG | {field: True})
+    ids = some_ids(13)
+    expected = reference_logits(weights, ids)
+    assert (dense_logits(load_llama(folder, DEVICE), ids).cpu() - expected).abs().max() < 1e-3
+    assert (reference_logits(random_weights(), ids) - expected).abs().max() > 0.5
+
+
 def test_another_order_of_rope_would_be_noticed():
     """So that the test above proves that pairs are those of the folder's format."""
     ids = some_ids(21)

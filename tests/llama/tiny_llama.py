@@ -5,7 +5,7 @@ definitions, RoPE pair by pair.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import gguf
@@ -49,8 +49,11 @@ CONFIG = {
 Weights = dict[str, torch.Tensor]
 
 
-def random_weights(seed: int = 5, *, tied: bool = True) -> Weights:
-    """Weights by the names of a folder, float32 with values that fp16 holds exactly."""
+def random_weights(seed: int = 5, *, tied: bool = True, biased: Sequence[str] = ()) -> Weights:
+    """Weights by the names of a folder, float32 with values that fp16 holds exactly.
+
+    Projections whose names begin with one of ``biased`` have a bias.
+    """
     generator = torch.Generator().manual_seed(seed)
 
     def matrix(rows: int, columns: int) -> torch.Tensor:
@@ -78,6 +81,10 @@ def random_weights(seed: int = 5, *, tied: bool = True) -> Weights:
             "mlp.down_proj": matrix(CHANNELS, MLP),
         }
         weights |= {f"model.layers.{i}.{name}.weight": tensor for name, tensor in own.items()}
+        for name, tensor in own.items():
+            if name.startswith(tuple(biased)):
+                bias = torch.randn(len(tensor), generator=generator)
+                weights[f"model.layers.{i}.{name}.bias"] = bias
     return {name: tensor.half().float() for name, tensor in weights.items()}
 
 
@@ -202,9 +209,15 @@ def write_gguf(
 
 # The independent network.
 
+FREQUENCIES = tuple(ROPE_BASE ** (-2 * i / DIM) for i in range(HALF))  # radians a position
+
 
 def reference_logits(
-    weights: Weights, ids: list[int], *, interleaved: bool = False
+    weights: Weights,
+    ids: list[int],
+    *,
+    interleaved: bool = False,
+    frequencies: Sequence[float] = FREQUENCIES,
 ) -> torch.Tensor:
     """Logits [n, VOCAB] float64 after each token, by the definitions.
 
@@ -214,16 +227,24 @@ def reference_logits(
     x = w["model.embed_tokens.weight"][ids]  # [n, CHANNELS]
     for i in range(LAYERS):
         own = {
-            name.removeprefix(f"model.layers.{i}.").removesuffix(".weight"): tensor
+            name.removeprefix(f"model.layers.{i}."): tensor
             for name, tensor in w.items()
             if name.startswith(f"model.layers.{i}.")
         }
-        x = x + attention(own, rms_norm(x, own["input_layernorm"]), interleaved)
-        h = rms_norm(x, own["post_attention_layernorm"])
-        gate = h @ own["mlp.gate_proj"].T
-        x = x + (gate / (1 + (-gate).exp()) * (h @ own["mlp.up_proj"].T)) @ own["mlp.down_proj"].T
+        h = rms_norm(x, own["input_layernorm.weight"])
+        x = x + attention(own, h, interleaved, frequencies)
+        h = rms_norm(x, own["post_attention_layernorm.weight"])
+        gate = projected(own, "mlp.gate_proj", h)
+        x = x + projected(
+            own, "mlp.down_proj", gate / (1 + (-gate).exp()) * projected(own, "mlp.up_proj", h)
+        )
     out = w.get("lm_head.weight", w["model.embed_tokens.weight"])
     return rms_norm(x, w["model.norm.weight"]) @ out.T
+
+
+def projected(own: Weights, name: str, h: torch.Tensor) -> torch.Tensor:
+    """h W^T, plus a bias where there is one."""
+    return h @ own[f"{name}.weight"].T + own.get(f"{name}.bias", torch.zeros(()))
 
 
 def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
@@ -231,29 +252,32 @@ def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
     return x / ((x * x).mean(-1, keepdim=True) + EPS).sqrt() * gain
 
 
-def attention(own: Weights, h: torch.Tensor, interleaved: bool) -> torch.Tensor:
+def attention(
+    own: Weights, h: torch.Tensor, interleaved: bool, frequencies: Sequence[float]
+) -> torch.Tensor:
     """Causal grouped-query attention, one query head and one position at a time."""
     n = len(h)
-    query = (h @ own["self_attn.q_proj"].T).view(n, HEADS, DIM)
-    key = (h @ own["self_attn.k_proj"].T).view(n, KV_HEADS, DIM)
-    value = (h @ own["self_attn.v_proj"].T).view(n, KV_HEADS, DIM)
+    query = projected(own, "self_attn.q_proj", h).view(n, HEADS, DIM)
+    key = projected(own, "self_attn.k_proj", h).view(n, KV_HEADS, DIM)
+    value = projected(own, "self_attn.v_proj", h).view(n, KV_HEADS, DIM)
     for p in range(n):
-        query[p], key[p] = turned(query[p], p, interleaved), turned(key[p], p, interleaved)
+        angles = [p * frequency for frequency in frequencies]
+        query[p], key[p] = (turned(x[p], angles, interleaved) for x in (query, key))
     mixed = torch.zeros(n, HEADS, DIM, dtype=torch.float64)
     for head in range(HEADS):
         shared = head // (HEADS // KV_HEADS)
         for p in range(n):
             scores = key[: p + 1, shared] @ query[p, head] / DIM**0.5  # [p + 1]
             mixed[p, head] = scores.softmax(0) @ value[: p + 1, shared]
-    return mixed.view(n, HEADS * DIM) @ own["self_attn.o_proj"].T
+    return projected(own, "self_attn.o_proj", mixed.view(n, HEADS * DIM))
 
 
-def turned(x: torch.Tensor, position: int, interleaved: bool) -> torch.Tensor:
-    """Turn the i-th pair of channels of x [heads, DIM] by position / ROPE_BASE ** (2i / DIM)."""
+def turned(x: torch.Tensor, angles: Sequence[float], interleaved: bool) -> torch.Tensor:
+    """Turn the i-th pair of channels of x [heads, DIM] by the i-th angle, in radians."""
     out = x.clone()
     for i in range(HALF):
         one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + HALF)
-        angle = torch.tensor(position / ROPE_BASE ** (2 * i / DIM), dtype=torch.float64)
+        angle = torch.tensor(angles[i], dtype=torch.float64)
         out[:, one] = x[:, one] * angle.cos() - x[:, other] * angle.sin()
         out[:, other] = x[:, one] * angle.sin() + x[:, other] * angle.cos()
     return out
