@@ -40,7 +40,12 @@ def find_llama(folder: str | Path | None = None) -> FoundLlama:
     """
     asked = folder or os.environ.get(FOLDER_VARIABLE)
     place = Path(asked).expanduser() if asked else DEFAULT_FOLDER
-    return FoundLlama(place, place.name, _what_is_missing(place, is_default=not asked))
+    missing = _missing_files(place)
+    if missing is not None and not folder:
+        missing += _how_to_get(is_default=not asked)
+    if missing is None and find_spec("tokenizers") is None:
+        missing = f"the package tokenizers is not installed; {INSTALL}"
+    return FoundLlama(place, place.name, missing)
 
 
 def load_llama(folder: str | Path | None = None, device: torch.device | str = "cpu") -> Llama:
@@ -72,16 +77,20 @@ def load_llama(folder: str | Path | None = None, device: torch.device | str = "c
     return model.to(device).eval().requires_grad_(False)
 
 
-def _what_is_missing(folder: Path, *, is_default: bool) -> str | None:
-    get = "; `make smollm` fetches it (93 MB, once)" if is_default else ""
+def _how_to_get(*, is_default: bool) -> str:
+    """What to do where a model was looked for without saying where."""
+    if is_default:
+        return "; `make smollm` fetches it (93 MB, once)"
+    return (
+        f". {FOLDER_VARIABLE} names that folder; without it, {DEFAULT_NAME} is used, which "
+        "`make smollm` fetches (93 MB, once)"
+    )
+
+
+def _missing_files(folder: Path) -> str | None:
     if not folder.is_dir():
-        return f"there is no folder {folder}{get}"
+        return f"there is no folder {folder}"
     for name in (CONFIG_FILE, TOKENIZER_FILE):
         if not (folder / name).is_file():
-            return f"{folder} has no {name}{get}"
-    missing = missing_weights(folder)
-    if missing is not None:
-        return f"{missing}{get}"
-    if find_spec("tokenizers") is None:
-        return f"the package tokenizers is not installed; {INSTALL}"
-    return None
+            return f"{folder} has no {name}"
+    return missing_weights(folder)

@@ -214,6 +214,17 @@ def test_the_environment_may_name_another_folder(monkeypatch, folder):
     assert load_llama().name == "tiny"
 
 
+def test_an_environment_that_names_a_folder_in_vain_is_told_and_the_way_to_the_weights(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("PAGEDKV_LLAMA", str(tmp_path / "nowhere"))
+    missing = find_llama().missing
+    assert missing.startswith(
+        f"there is no folder {tmp_path / 'nowhere'}. PAGEDKV_LLAMA names that"
+    )
+    assert "`make smollm` fetches" in missing
+
+
 def test_without_the_package_tokenizers_its_install_line_is_said(monkeypatch, folder):
     monkeypatch.setattr(llama_folder, "find_spec", lambda name: None)
     assert "pip install -r requirements-smollm.txt" in find_llama(folder).missing

@@ -37,6 +37,7 @@ def test_without_weights_the_choice_is_greyed_out_and_says_what_is_missing(nothi
     assert (radio.disabled, radio.value) == (True, "course")
     assert radio.options[1] == "nowhere"
     assert f"there is no folder {nothing}" in app.text[0].value
+    assert "`make smollm` fetches" in app.text[0].value
 
 
 def test_without_a_folder_of_ones_own_it_says_how_to_get_the_weights(
