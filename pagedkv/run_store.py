@@ -88,10 +88,20 @@ class RunStore(Generic[Subject, Choice, Made]):
         with self.waiting_for(subject, choice) as run:
             return run.result()
 
+    def find(self, subject: Subject, choice: Choice) -> Made | None:
+        """The finished run if it is kept; nothing is made."""
+        with self._lock:
+            return self._used(_key(subject, choice))
+
+    def keep(self, subject: Subject, choice: Choice, made: Made) -> None:
+        """Keep a run that was made on the way to another one."""
+        with self._lock:
+            self._keep(_key(subject, choice), made)
+
     @contextmanager
     def waiting_for(self, subject: Subject, choice: Choice) -> Iterator[Run[Made]]:
         """Join the run that is on its way, or start one; the last to leave early stops it."""
-        key = (subject.slug, choice)
+        key = _key(subject, choice)
         run = self._join(key, subject, choice)
         try:
             yield run
@@ -110,12 +120,19 @@ class RunStore(Generic[Subject, Choice, Made]):
             return run
 
     def _kept_as_run(self, key: Key) -> Run[Made] | None:
+        made = self._used(key)
+        if made is None:
+            return None
+        run: Run[Made] = Run()
+        run.future.set_result(made)
+        return run
+
+    def _used(self, key: Key) -> Made | None:
+        """A run that is kept, for longer now that it was asked for."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)
-        run: Run[Made] = Run()
-        run.future.set_result(self._kept[key])
-        return run
+        return self._kept[key]
 
     def _leave(self, key: Key, run: Run[Made]) -> None:
         with self._lock:
@@ -147,3 +164,7 @@ class RunStore(Generic[Subject, Choice, Made]):
         self._kept.move_to_end(key)
         while len(self._kept) > self._max_entries:
             self._kept.popitem(last=False)
+
+
+def _key(subject: Told, choice: Hashable) -> Key:
+    return subject.slug, choice

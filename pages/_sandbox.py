@@ -31,12 +31,15 @@ def show_sandbox() -> None:
     arrive()
     script = timeline().script
     with st.container(key="sandbox", gap="xxsmall"):
-        show_pool()
-        run = sandbox_run(script)
-        show_actions(run.session)
-        if notice():
-            st.warning(notice(), icon=":material/info:")
-        show_player(run)
+        above, board = st.container(gap="xxsmall"), st.container()
+        with board:
+            run = sandbox_run(script)
+            show_player(run)
+        with above:
+            show_pool()
+            show_actions(run.session)
+            if notice():
+                st.warning(notice(), icon=":material/info:")
     show_sharing(script, run.python)
 
 

@@ -189,3 +189,15 @@ def test_two_lessons_with_the_same_settings_are_two_runs(workshop: Workshop) -> 
 def test_a_store_without_room_for_one_run_is_refused(workshop: Workshop) -> None:
     with pytest.raises(ValueError, match="max_entries must be a whole number of at least 1"):
         RunStore(workshop.make, max_entries=0)
+
+
+def test_a_run_can_be_looked_for_and_left_there_without_making_it(workshop: Workshop) -> None:
+    store = RunStore(workshop.make, max_entries=2)
+    assert store.find(lesson(), Settings()) is None
+    store.keep(lesson(), Settings(), "made on the way")
+    store.keep(lesson(), Settings(block_size=1), "another")
+    assert store.find(lesson(), Settings()) == "made on the way"
+    store.keep(lesson(), Settings(block_size=2), "a third")  # the one not asked for is given up
+    assert store.get(lesson(), Settings()) == "made on the way"
+    assert store.find(lesson(), Settings(block_size=1)) is None
+    assert workshop.asked == []
