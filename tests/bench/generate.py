@@ -43,12 +43,12 @@ def _characters(paces: list[float]) -> Measured:
 
 def memory(model: CharGPT) -> Measured:
     """Run after run of one visitor, each kept on the shelf until the next has ended."""
-    shelf, number, megabytes = Shelf(64_000_000), 0, []
+    shelf, key, megabytes = Shelf(64_000_000), "", []
     for seed in range(RUNS):
         run = Generation(Choices(length=SHORT, seed=seed), model)
         list(run.steps())
-        shelf.remove(number)
-        number = shelf.put(keep(run))
+        shelf.remove(key)
+        key = shelf.put(keep(run))
         megabytes.append(_resident())
     growth = 100 * (megabytes[-1] / megabytes[SETTLED - 1] - 1)
     value = f"{megabytes[-1]:.0f} MB, {growth:+.1f} % since run {SETTLED}"
