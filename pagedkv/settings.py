@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass, fields
 
+from pagedkv.checks import named
 from pagedkv.layout import pool_size
 from pagedkv.model.prompts import LONGEST_PROMPT
 
@@ -53,5 +54,5 @@ def check_setting(name: str, value: object) -> None:
     allowed = RANGES[name]
     if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
         raise SettingsError(
-            f"{name} is {value!r}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
+            f"{name} is {named(value)}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
         )

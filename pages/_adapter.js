@@ -18,7 +18,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
 
 function mountView(parent, data, setTriggerValue) {
   const root = parent.appendChild(document.createElement("div"));
-  const branch = data.branch && parent.appendChild(branchButton(setTriggerValue, () => index));
+  const branch = data.branch && parent.appendChild(branchButton(setTriggerValue, () => player.index()));
   const link = parent.appendChild(permalink());
   let { arrival, address } = data;
   let { index, present } = arrival;
@@ -67,11 +67,11 @@ function mountView(parent, data, setTriggerValue) {
 }
 
 // The query of a view: parameters that are not ours stay, ours stand where they say something.
-function addressQuery({ names, settings }, index, present) {
+function addressQuery({ names, settings, home }, index, present) {
   const query = new URLSearchParams(location.search);
   for (const name of names) query.delete(name);
   for (const [name, value] of Object.entries(settings)) query.set(name, value);
-  if (index > 0) query.set("step", index);
+  if (index !== home) query.set("step", index);
   if (present) query.set("present", "1");
   return query.size > 0 ? `?${query}` : "";
 }

@@ -45,6 +45,13 @@ def read_step(given: Sequence[str]) -> tuple[int | None, tuple[str, ...]]:
     return (step if given else None), tuple(notices)
 
 
+def read_present(given: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    """Whether an address asks for a presentation; a notice if it says neither yes nor no."""
+    notices: list[str] = []
+    present = _read_number("present", 0, 1, 0, {"present": given}, notices)
+    return present == 1, tuple(notices)
+
+
 def nearest_step(step: int, num_frames: int) -> tuple[int, tuple[str, ...]]:
     """The frame nearest to ``step`` in a lesson of ``num_frames``; a notice if it is another."""
     if step < num_frames:

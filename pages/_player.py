@@ -30,11 +30,13 @@ class Opening:
 @dataclass(frozen=True, slots=True)
 class Address:
     """What the browser writes into the address: all query ``names`` are the page's own, and those
-    of ``query`` are what leads to this trace. The browser adds ``step`` and ``present`` itself.
+    of ``query`` are what leads to this trace. The browser adds ``present`` itself, and ``step``
+    unless it is ``home``: the frame that the page opens where an address does not say.
     """
 
     names: Sequence[str]
     query: Mapping[str, str]
+    home: int = 0
 
 
 def mount_player(
@@ -59,7 +61,11 @@ def mount_player(
                 "index": opening.index,
                 "present": opening.present,
             },
-            "address": {"names": list(address.names), "settings": dict(address.query)},
+            "address": {
+                "names": list(address.names),
+                "settings": dict(address.query),
+                "home": address.home,
+            },
             "branch": on_branch is not None,
         },
         **callbacks,

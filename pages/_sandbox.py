@@ -3,20 +3,26 @@
 import streamlit as st
 
 from pagedkv.sandbox.as_link import to_link
-from pagedkv.sandbox.script import FREE_ORDERS
+from pagedkv.sandbox.replay import SandboxRun
+from pagedkv.sandbox.script import FREE_ORDERS, Script
 from pagedkv.sandbox.starts import STARTS
 from pagedkv.settings import RANGES
-from pages._player import Address, Opening, mount_player
+from pages._notice import show_notice
+from pages._player import Address, mount_player
 from pages._sandbox_actions import show_actions
-from pages._sandbox_runs import SandboxRun, sandbox_run
+from pages._sandbox_runs import sandbox_run
 from pages._sandbox_share import show_sharing
 from pages._sandbox_state import (
+    EMPTY,
     LINK,
     PLAYER,
     QUERY_NAMES,
+    START,
     arrive,
     branch,
+    bring_back,
     change_pool,
+    left,
     notice,
     opening,
     redo,
@@ -32,14 +38,13 @@ def show_sandbox() -> None:
     script = timeline().script
     with st.container(key="sandbox", gap="xxsmall"):
         above, board = st.container(gap="xxsmall"), st.container()
-        with board:
+        with board:  # sent first: it is what a learner waits for
             run = sandbox_run(script)
-            show_player(run)
+            show_player(script, run)
         with above:
             show_pool()
             show_actions(run.session)
-            if notice():
-                st.warning(notice(), icon=":material/info:")
+            show_news()
     show_sharing(script, run.python)
 
 
@@ -55,10 +60,10 @@ def show_pool() -> None:
         st.selectbox("Free list", FREE_ORDERS, key=key, on_change=change_pool, width=140)
         st.selectbox(
             "Start from",
-            [start.title for start in STARTS],
+            [EMPTY, *(start.title for start in STARTS)],
             index=None,
-            placeholder="an empty pool",
-            key="sandbox_start",
+            placeholder="choose a beginning",
+            key=START,
             on_change=start_from,
             width=300,
         )
@@ -67,11 +72,17 @@ def show_pool() -> None:
         st.button("Redo", on_click=redo, disabled=not now.undone, icon=":material/redo:")
 
 
-def show_player(run: SandboxRun) -> None:
+def show_news() -> None:
+    """What is to be said about the last thing asked, and the way back from a new beginning."""
+    now = notice()
+    if now is not None:
+        show_notice(now)
+    if left() is not None:
+        st.button("Bring back the session before", on_click=bring_back, icon=":material/history:")
+
+
+def show_player(script: Script, run: SandboxRun) -> None:
     """Every action's frame; the last one is opened whenever there is a new one."""
-    number, index = opening(run.num_frames)
-    link = to_link(timeline().script)
-    query = {LINK: link} if timeline().num_actions else {}
-    mount_player(
-        PLAYER, run.player_json, Opening(number, index), Address(QUERY_NAMES, query), branch
-    )
+    query = {} if script == Script() else {LINK: to_link(script)}
+    address = Address(QUERY_NAMES, query, home=run.num_frames - 1)
+    mount_player(PLAYER, run.player_json, opening(), address, branch)

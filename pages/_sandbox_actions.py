@@ -1,7 +1,6 @@
 """What can be done in the sandbox: a column per action, and what the engine will check first."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,27 +24,28 @@ from pagedkv.sandbox.foresee import (
 )
 from pagedkv.sandbox.script import LONGEST_PROMPT
 from pagedkv.sandbox.session import Session
-from pages._sandbox_state import act
+from pages._sandbox_state import act, notice
 
 FIRST_PROMPT = prompt(PASSAGE_B, 6)
-REQUEST = "sandbox_request"  # in the session: whom the next action is about
+
+# In the session, what the fields hold.
+PROMPT = "sandbox_prompt"
+REQUEST = "sandbox_request"  # whom the next action is about
+TOKEN = "sandbox_token"
 
 
 def show_actions(session: Session) -> None:
     """What the actions are about, and below it a button for each."""
     with st.container(key="sandbox-about", horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input(
-            "Prompt", FIRST_PROMPT, max_chars=LONGEST_PROMPT, key="sandbox_prompt", width=300
-        )
+        st.session_state.setdefault(PROMPT, FIRST_PROMPT)
+        text = st.text_input("Prompt", max_chars=LONGEST_PROMPT, key=PROMPT, width=300)
         name = choose_request((*session.running, *session.waiting))
-        token = st.text_input(
-            "Token", max_chars=1, placeholder="the model's", key="sandbox_token", width=130
-        )
+        st.text_input("Token", max_chars=1, placeholder="the model's", key=TOKEN, width=130)
         st.markdown(f"{len(session.running)} running, {len(session.waiting)} waiting")
     new, *about_one, step = st.container(key="sandbox-actions").columns(5, gap="small")
-    show_button(new, "New request", NewRequest(text), before_new(session, text), disabled=not text)
-    show_about_one(about_one, session, name, token or None)
-    show_button(step, "One engine step", EngineStep(), before_step(session))
+    show_button(new, "New request", asked_new, before_new(session, text), disabled=not text)
+    show_about_one(about_one, session, name)
+    show_button(step, "One engine step", EngineStep, before_step(session))
 
 
 def choose_request(names: Sequence[str]) -> str | None:
@@ -56,27 +56,66 @@ def choose_request(names: Sequence[str]) -> str | None:
     return name
 
 
-def show_about_one(
-    places: Sequence[DeltaGenerator], session: Session, name: str | None, token: str | None
-) -> None:
+def show_about_one(places: Sequence[DeltaGenerator], session: Session, name: str | None) -> None:
     """The actions that are about one request."""
-    number = None if name is None else number_of(name)
-    for place, label, make, foresee in zip(
+    for place, label, asked, foresee in zip(
         places,
         ("Decode one token", "Fork", "Finish"),
-        (partial(DecodeToken, token=token), Fork, Finish),
+        (asked_decode, asked_fork, asked_finish),
         (before_decode, before_fork, before_finish),
         strict=True,
     ):
-        if name is None or number is None:
-            show_button(place, label, EngineStep(), "", disabled=True)
-        else:
-            show_button(place, label, make(number), f"{name} {foresee(session, name)}")
+        foreseen = "" if name is None else f"{name} {foresee(session, name)}"
+        show_button(place, label, asked, foreseen, disabled=name is None)
 
 
 def show_button(
-    place: DeltaGenerator, label: str, action: Action, foreseen: str, *, disabled: bool = False
+    place: DeltaGenerator,
+    label: str,
+    asked: Callable[[], Action],
+    foreseen: str,
+    *,
+    disabled: bool = False,
 ) -> None:
     """The button of an action, and below it what will be checked when it is pressed."""
-    place.button(label, on_click=act, args=(action,), disabled=disabled, width="stretch", key=label)
+    place.button(
+        label, on_click=press, args=(asked,), disabled=disabled, width="stretch", key=label
+    )
     place.markdown(foreseen)
+
+
+def press(asked: Callable[[], Action]) -> None:
+    """Do what is asked by now; a typed token that could be processed is used up."""
+    action = asked()
+    act(action)
+    if isinstance(action, DecodeToken) and notice() is None:
+        st.session_state[TOKEN] = ""
+
+
+# What is asked when a button is pressed: by what the fields hold then, which may be newer than the
+# page on which the button was drawn.
+
+
+def asked_new() -> Action:
+    """A new request with the prompt of the field."""
+    return NewRequest(st.session_state[PROMPT])
+
+
+def asked_decode() -> Action:
+    """One token, the typed one or the model's."""
+    return DecodeToken(chosen_number(), st.session_state[TOKEN] or None)
+
+
+def asked_fork() -> Action:
+    """A fork of the chosen request."""
+    return Fork(chosen_number())
+
+
+def asked_finish() -> Action:
+    """The end of the chosen request."""
+    return Finish(chosen_number())
+
+
+def chosen_number() -> int:
+    """The number of the request that the next action is about."""
+    return number_of(st.session_state[REQUEST])

@@ -6,12 +6,16 @@ from pagedkv.sandbox.as_file import LARGEST_FILE, to_file
 from pagedkv.sandbox.script import Script
 from pages._sandbox_state import open_file
 
+FORMS = "sandbox_forms"
 UPLOAD = "sandbox_upload"
 
 
 def show_sharing(script: Script, python: str) -> None:
     """Three forms of the same session."""
-    with st.expander("Keep and share this session"):
+    forms = st.expander("Keep and share this session", key=FORMS, on_change="rerun")
+    if not forms.open:  # what nobody sees need not be sent after every action
+        return
+    with forms:
         st.markdown(
             "The address of this page holds the whole session; whoever opens it sees what you see. "
             "It can also be kept as a small file, or done again in Python."

@@ -1,4 +1,5 @@
-"""What a session of the server remembers of a learner's sandbox: a timeline, and one message.
+"""What a session of the server remembers of a learner's sandbox: a timeline, the one that was left
+for it, and one message.
 
 The address is read once, when the learner arrives; from then on the browser writes it.
 """
@@ -13,7 +14,9 @@ from pagedkv.sandbox.as_link import read_link
 from pagedkv.sandbox.script import Pool, Script, ScriptError
 from pagedkv.sandbox.starts import STARTS
 from pagedkv.sandbox.timeline import Timeline
-from pages._permalink import nearest_step, read_step
+from pages._notice import Notice
+from pages._permalink import nearest_step, read_present, read_step
+from pages._player import Opening
 from pages._view import PLACE, leave
 
 LINK = "s"  # the query parameter with the session in it
@@ -21,10 +24,15 @@ QUERY_NAMES = (LINK, "step", "present")
 PLAYER = "player-sandbox"
 
 _TIMELINE = "sandbox_timeline"
+_LEFT = "sandbox_left"
 _NOTICE = "sandbox_notice"
 _NUMBER = "sandbox_opening"
 _STEP = "sandbox_step"
+_PRESENT = "sandbox_present"
 _HERE = "sandbox"
+
+START = "sandbox_start"  # the choice of a ready-made beginning
+EMPTY = "An empty pool"
 
 
 def timeline() -> Timeline:
@@ -33,16 +41,21 @@ def timeline() -> Timeline:
     return now
 
 
-def notice() -> str:
-    """What has to be said about the last thing that was asked, or nothing."""
-    text: str = st.session_state[_NOTICE]
-    return text
+def left() -> Timeline | None:
+    """What was on the screen before a start or a file took its place, until something is done."""
+    before: Timeline | None = st.session_state.get(_LEFT)
+    return before
 
 
-def opening(num_frames: int) -> tuple[int, int]:
+def notice() -> Notice | None:
+    """What has to be said about the last thing that was asked."""
+    now: Notice | None = st.session_state[_NOTICE]
+    return now
+
+
+def opening() -> Opening:
     """Which opening of the player this is, and the frame to open."""
-    step = st.session_state[_STEP]
-    return st.session_state[_NUMBER], min(num_frames - 1, step)
+    return Opening(st.session_state[_NUMBER], st.session_state[_STEP], st.session_state[_PRESENT])
 
 
 def arrive() -> None:
@@ -88,17 +101,27 @@ def change_pool() -> None:
 
 
 def start_from() -> None:
-    """Begin with one of the ready-made sessions, or with an empty pool."""
-    scripts = {start.title: start.script for start in STARTS}
-    _show(Timeline(scripts.get(st.session_state["sandbox_start"], Script())))
+    """Begin with one of the ready-made sessions, or with an empty pool; the choice is used up."""
+    title = st.session_state[START]
+    st.session_state[START] = None
+    if title is not None:
+        scripts = {start.title: start.script for start in STARTS}
+        _replace(scripts.get(title, Script()))
 
 
 def open_file(content: bytes) -> None:
     """Show the session of a file, or an empty one and what is wrong with the file."""
     try:
-        _show(Timeline(read_file(content)))
+        _replace(read_file(content))
     except ScriptError as error:
-        _show(Timeline(), f"This file is no session: {error}.")
+        _replace(Script(), Notice("This file is no session", f"{error}."))
+
+
+def bring_back() -> None:
+    """Show again what a start or a file took the place of."""
+    before = left()
+    if before is not None:
+        _show(before)
 
 
 def _read_address() -> None:
@@ -107,29 +130,47 @@ def _read_address() -> None:
     if not words:
         _show(st.session_state.get(_TIMELINE, Timeline()))
         return
-    step, notices = read_step(st.query_params.get_all("step"))
     try:
         _show(Timeline(read_link(words[0])))
     except ScriptError as error:
-        _show(Timeline(), f"This link holds no session: {error}.")
+        _show(Timeline(), Notice("This link holds no session", f"{error}."))
         return
+    _read_view()
+
+
+def _read_view() -> None:
+    """Open the frame that the address says; a presentation would lie over what is to be said."""
+    step, notices = read_step(st.query_params.get_all("step"))
+    present, more = read_present(st.query_params.get_all("present"))
+    notices += more
     if step is not None:
-        index, told = nearest_step(step, timeline().num_actions + 1)
-        st.session_state[_STEP] = index
-        notices += told
-    st.session_state[_NOTICE] = " ".join(notices)
+        st.session_state[_STEP], more = nearest_step(step, timeline().num_actions + 1)
+        notices += more
+    if notices:
+        st.session_state[_NOTICE] = Notice(" ".join(notices))
+    st.session_state[_PRESENT] = present and not notices
 
 
 def _try(make: Callable[[], Timeline]) -> None:
     try:
         _show(make())
     except ScriptError as error:
-        st.session_state[_NOTICE] = f"Nothing was done: {error}."
+        st.session_state[_NOTICE] = Notice("Nothing was done", f"{error}.")
 
 
-def _show(now: Timeline, text: str = "") -> None:
+def _replace(script: Script, text: Notice | None = None) -> None:
+    """Show another session in the place of this one, which can be brought back."""
+    before = timeline()
+    _show(Timeline(script), text)
+    if before != Timeline():
+        st.session_state[_LEFT] = before
+
+
+def _show(now: Timeline, text: Notice | None = None) -> None:
     """Show another timeline, at its last frame."""
     st.session_state[_TIMELINE] = now
+    st.session_state[_LEFT] = None
     st.session_state[_NOTICE] = text
     st.session_state[_NUMBER] = st.session_state.get(_NUMBER, 0) + 1
     st.session_state[_STEP] = now.num_actions
+    st.session_state[_PRESENT] = False

@@ -14,7 +14,7 @@
  *              heading: false,            also show the lesson's title and question
  *              onSettle: (index) => {},   250 ms after the learner's last move
  *              onPresent: (bool) => {} }  when the learner enters or leaves the presentation
- *   returns  { update(data, options), destroy() }
+ *   returns  { update(data, options), index(), destroy() }
  *
  * `update` swaps the lesson in one go, without a flash, and keeps the place where the host says
  * nothing. An `index` or a `present` moves the player only if it is not what was last said between
@@ -228,6 +228,7 @@ export function mountPlayer(root, data, options = {}) {
   player.update(data, { index: 0, present: false, ...options });
   return {
     update: (newData, newOptions = {}) => player.update(newData, newOptions),
+    index: () => player.playback.index, // at this very moment, settled or not
     destroy: () => player.destroy(),
   };
 }

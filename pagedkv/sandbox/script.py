@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from pagedkv.checks import named
 from pagedkv.engine import TOKEN_BUDGET
 from pagedkv.model import tokenizer
 from pagedkv.sandbox.actions import Action, DecodeToken, Finish, Fork, NewRequest
@@ -41,7 +42,7 @@ class Pool:
             raise ScriptError(str(error)) from error
         if self.free_order not in FREE_ORDERS:
             raise ScriptError(
-                f"free_order is {_named(self.free_order)}; it must be one of {_list(FREE_ORDERS)}"
+                f"free_order is {named(self.free_order)}; it must be one of {_list(FREE_ORDERS)}"
             )
 
     def settings(self) -> Settings:
@@ -91,7 +92,7 @@ def check_action(action: Action, num_requests: int) -> None:
         case DecodeToken(request=request, token=token):
             _check_request(request, num_requests)
             if token is not None and (not _is_text(token) or len(token) != 1):
-                raise ScriptError(f"token is {_named(token)}; it must be one character")
+                raise ScriptError(f"token is {named(token)}; it must be one character")
             if token is not None:
                 _check_characters(token)
         case Fork(request=request) | Finish(request=request):
@@ -101,7 +102,7 @@ def check_action(action: Action, num_requests: int) -> None:
 def check_prompt(prompt: str) -> None:
     """Raise ``ScriptError`` unless a request may have this prompt."""
     if not _is_text(prompt) or not 1 <= len(prompt) <= LONGEST_PROMPT:
-        size = f"{len(prompt)} characters" if _is_text(prompt) else _named(prompt)
+        size = f"{len(prompt)} characters" if _is_text(prompt) else named(prompt)
         raise ScriptError(f"the prompt has {size}; it must have 1 to {LONGEST_PROMPT}")
     _check_characters(prompt)
 
@@ -117,17 +118,11 @@ def _check_request(request: int, num_requests: int) -> None:
     is_number = isinstance(request, int) and not isinstance(request, bool)
     if not is_number or not 1 <= request <= num_requests:
         there = f"there are {num_requests} so far" if num_requests else "there is none yet"
-        raise ScriptError(f"request is {_named(request)}; {there}, numbered from 1")
+        raise ScriptError(f"request is {named(request)}; {there}, numbered from 1")
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def _named(value: object) -> str:
-    """Any value in a message, cut short: it may come from anybody."""
-    text = ascii(value)
-    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _list(words: Sequence[str]) -> str:

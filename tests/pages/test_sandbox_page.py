@@ -1,13 +1,13 @@
 """The sandbox page without a browser: what its widgets do, and what it makes of bad addresses."""
 
+import base64
 import json
 
 import pytest
 from app_pages import Open, go_to, sent_to_player
 from streamlit.testing.v1 import AppTest
 
-from pagedkv.sandbox.actions import EngineStep, Fork, NewRequest
-from pagedkv.sandbox.as_file import read_file
+from pagedkv.sandbox.actions import DecodeToken, EngineStep, Fork, NewRequest
 from pagedkv.sandbox.as_link import read_link, to_link
 from pagedkv.sandbox.script import MAX_ACTIONS, Pool, Script
 from pagedkv.sandbox.starts import STARTS
@@ -25,8 +25,14 @@ def titles(app: AppTest) -> list[str]:
     return [frame["title"] for frame in sent_to_player(app)["lesson"]["frames"]]
 
 
+def said(app: AppTest) -> list[str]:
+    """The news: a head, and perhaps a text."""
+    return [element.value for element in (*app.warning, *app.text)]
+
+
 def shared(app: AppTest) -> Script:
-    return read_link(sent_to_player(app)["address"]["settings"]["s"])
+    query = sent_to_player(app)["address"]["settings"]
+    return read_link(query["s"]) if query else Script()
 
 
 def test_each_action_adds_a_frame_and_opens_it(open_page: Open):
@@ -77,9 +83,10 @@ def test_what_the_model_does_not_know_is_named_and_nothing_is_lost(open_page: Op
     app = click(open_page("sandbox"), "New request")
     app.text_input(key="sandbox_prompt").set_value("<b>7</b>").run()
     click(app, "New request")
-    (warning,) = app.warning
-    assert warning.value.startswith("Nothing was done: action 2: text has characters outside")
+    assert said(app)[0] == "Nothing was done"
+    assert said(app)[1].startswith("action 2: text has characters outside")
     assert len(titles(app)) == 2
+    assert app.text_input(key="sandbox_prompt").value == "<b>7</b>"
     click(app, "One engine step")
     assert not app.warning and len(titles(app)) == 3
 
@@ -119,9 +126,8 @@ def test_a_link_opens_the_session_at_its_step(open_page: Open):
 )
 def test_a_hostile_link_gives_one_message_and_an_empty_sandbox(open_page: Open, word: str):
     app = open_page("sandbox", s=word)
-    (warning,) = app.warning
-    assert warning.value.startswith("This link holds no session")
-    assert "<script>" not in warning.value
+    assert said(app)[0] == "This link holds no session"
+    assert "<script>" not in "".join(said(app))
     assert titles(app) == ["An empty pool"]
     assert not app.exception
 
@@ -136,20 +142,93 @@ def test_coming_back_finds_what_was_left(open_page: Open):
 def test_the_last_action_that_fits_is_said(open_page: Open):
     full = Script(Pool(), (EngineStep(),) * MAX_ACTIONS)
     app = click(open_page("sandbox", s=to_link(full)), "One engine step")
-    assert "a session has 200 at most" in app.warning[0].value
+    assert "a session has 200 at most" in said(app)[1]
     assert len(titles(app)) == MAX_ACTIONS + 1
 
 
-def test_the_file_to_download_is_the_session(open_page: Open):
+def test_every_form_to_share_is_the_session(open_page: Open):
     app = click(open_page("sandbox"), "New request")
+    assert not app.code
+    app.session_state["sandbox_forms"] = True
+    app.run()
     (download,) = app.get("download_button")
     assert download.label == "Download as a file"
     (code,) = app.code
     assert "engine.admit('R1', 'ROMEO:')" in code.value
-    assert (
-        read_file(
-            b'{"pagedkv_sandbox": 1, "block_size": 4, "capacity": 24, '
-            b'"free_order": "tidy", "actions": []}'
-        )
-        == Script()
-    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "notice"),
+    [("1", True, []), ("0", False, []), ("2", False, ["present is 2, but must be"])],
+)
+def test_a_link_may_present(open_page: Open, asked: str, shown: bool, notice: list[str]):
+    app = open_page("sandbox", s=to_link(Script(Pool(), (SIX,))), present=asked)
+    assert sent_to_player(app)["arrival"]["present"] is shown
+    assert [text.startswith(start) for text, start in zip(said(app), notice, strict=True)] == [
+        True for _ in notice
+    ]
+
+
+def test_a_pool_without_actions_is_in_the_address_too(open_page: Open):
+    app = open_page("sandbox")
+    assert sent_to_player(app)["address"]["settings"] == {}
+    app.slider(key="sandbox_capacity").set_value(8).run()
+    assert shared(app) == Script(Pool(4, 8))
+
+
+def test_what_an_address_opens_without_step_is_the_last_frame(open_page: Open):
+    script = Script(Pool(), (SIX, Fork(1)))
+    app = open_page("sandbox", s=to_link(script))
+    assert sent_to_player(app)["arrival"]["index"] == 2 == sent_to_player(app)["address"]["home"]
+    first = open_page("sandbox", s=to_link(script), step="0")
+    assert sent_to_player(first)["arrival"]["index"] == 0
+
+
+def test_what_a_start_took_the_place_of_can_be_brought_back(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    before = shared(app)
+    for _ in range(2):  # the same choice twice does the same twice
+        app.selectbox(key="sandbox_start").set_value(STARTS[0].title).run()
+        assert shared(app) == STARTS[0].script
+        assert app.selectbox(key="sandbox_start").value is None
+        click(app, "Bring back the session before")
+        assert shared(app) == before
+    app.selectbox(key="sandbox_start").set_value("An empty pool").run()
+    assert shared(app) == Script()
+    click(app, "New request")
+    assert "Bring back the session before" not in [button.label for button in app.button]
+
+
+def test_a_typed_token_is_used_up_and_one_that_is_refused_stays(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    app.text_input(key="sandbox_token").set_value("7").run()
+    click(app, "Decode one token")
+    assert said(app)[0] == "Nothing was done"
+    assert app.text_input(key="sandbox_token").value == "7"
+    app.text_input(key="sandbox_token").set_value("Z").run()
+    click(app, "Decode one token")
+    assert app.text_input(key="sandbox_token").value == ""
+    assert shared(app).actions[-1] == DecodeToken(1, "Z")
+
+
+MARKDOWN = "![x](https://example.org/x.png) [press](https://example.org) **bold**"
+
+
+def hostile_links() -> list[str]:
+    """Links whose values would be shown in a message."""
+    texts = [
+        json.dumps([1, MARKDOWN, 24, "t", []]),
+        json.dumps([1, 4, 24, MARKDOWN, []]),
+        json.dumps([1, 4, 24, "t", [f"n{MARKDOWN}"]]),
+        json.dumps([1, MARKDOWN * 600, 24, "t", []]),
+    ]
+    return [base64.urlsafe_b64encode(text.encode()).decode().rstrip("=") for text in texts]
+
+
+@pytest.mark.parametrize("word", hostile_links())
+def test_words_of_a_link_are_never_markdown_and_never_long(open_page: Open, word: str):
+    app = open_page("sandbox", s=word)
+    assert [warning.value for warning in app.warning] == ["This link holds no session"]
+    assert all("example.org" not in element.value for element in app.markdown)
+    assert all(len(text) < 300 for text in said(app))
+    assert titles(app) == ["An empty pool"]
