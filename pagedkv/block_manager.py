@@ -18,6 +18,7 @@ What happened is announced as events, once it is done.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 from pagedkv.block_pool import BlockPool
@@ -221,6 +222,15 @@ class BlockManager:
             if self.ref_count(block_id) == 0:
                 events.append(BlockFreed(block_id))
         self._announce(*events)
+
+    # Trying out
+
+    def rehearsal(self) -> "BlockManager":
+        """Another manager in the same state, heard by nobody: to see what commands would do."""
+        twin = BlockManager(self.num_blocks, self._block_size)
+        twin._pool = deepcopy(self._pool)
+        twin._requests = deepcopy(self._requests)
+        return twin
 
     # What must always be true
 

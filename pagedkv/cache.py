@@ -303,6 +303,10 @@ class PagedKVCache:
         """Say in words what is wrong with tables and pool: nothing, unless there is a bug."""
         return self._manager.check()
 
+    def rehearsal(self) -> BlockManager:
+        """A manager in the same state, to see what commands would do: no tensor is touched."""
+        return self._manager.rehearsal()
+
     # Inside
 
     def _options(self, layer: int) -> _LaunchOptions:

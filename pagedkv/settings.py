@@ -54,5 +54,6 @@ def check_setting(name: str, value: object) -> None:
     allowed = RANGES[name]
     if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
         raise SettingsError(
-            f"{name} is {named(value)}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
+            f"{name} is {named(value)}; "
+            f"it must be a whole number from {allowed[0]} to {allowed[-1]}"
         )

@@ -1,6 +1,7 @@
 """What can be done in the sandbox: a column per action, and what the engine will check first."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -24,6 +25,7 @@ from pagedkv.sandbox.foresee import (
 )
 from pagedkv.sandbox.script import LONGEST_PROMPT
 from pagedkv.sandbox.session import Session
+from pagedkv.sandbox.typed import typed
 from pages._sandbox_state import act, notice
 
 FIRST_PROMPT = prompt(PASSAGE_B, 6)
@@ -33,6 +35,8 @@ PROMPT = "sandbox_prompt"
 REQUEST = "sandbox_request"  # whom the next action is about
 TOKEN = "sandbox_token"
 
+LONGEST_TOKEN = 2  # a character, or a line break as backslash and n
+
 
 def show_actions(session: Session) -> None:
     """What the actions are about, and below it a button for each."""
@@ -40,10 +44,17 @@ def show_actions(session: Session) -> None:
         st.session_state.setdefault(PROMPT, FIRST_PROMPT)
         text = st.text_input("Prompt", max_chars=LONGEST_PROMPT, key=PROMPT, width=300)
         name = choose_request((*session.running, *session.waiting))
-        st.text_input("Token", max_chars=1, placeholder="the model's", key=TOKEN, width=130)
+        st.text_input(
+            "Token",
+            max_chars=LONGEST_TOKEN,
+            placeholder="the model's",
+            key=TOKEN,
+            width=130,
+            help="A character in the place of the model's choice; \\\\n or ↵ is a line break.",
+        )
         st.markdown(f"{len(session.running)} running, {len(session.waiting)} waiting")
     new, *about_one, step = st.container(key="sandbox-actions").columns(5, gap="small")
-    show_button(new, "New request", asked_new, before_new(session, text), disabled=not text)
+    show_button(new, "New request", asked_new, before_new(session, typed(text)), disabled=not text)
     show_about_one(about_one, session, name)
     show_button(step, "One engine step", EngineStep, before_step(session))
 
@@ -62,7 +73,7 @@ def show_about_one(places: Sequence[DeltaGenerator], session: Session, name: str
         places,
         ("Decode one token", "Fork", "Finish"),
         (asked_decode, asked_fork, asked_finish),
-        (before_decode, before_fork, before_finish),
+        (partial(before_decode, token=typed_token()), before_fork, before_finish),
         strict=True,
     ):
         foreseen = "" if name is None else f"{name} {foresee(session, name)}"
@@ -98,12 +109,17 @@ def press(asked: Callable[[], Action]) -> None:
 
 def asked_new() -> Action:
     """A new request with the prompt of the field."""
-    return NewRequest(st.session_state[PROMPT])
+    return NewRequest(typed(st.session_state[PROMPT]))
 
 
 def asked_decode() -> Action:
     """One token, the typed one or the model's."""
-    return DecodeToken(chosen_number(), st.session_state[TOKEN] or None)
+    return DecodeToken(chosen_number(), typed_token())
+
+
+def typed_token() -> str | None:
+    """The token of the field, or None for the model's choice."""
+    return typed(st.session_state[TOKEN]) or None
 
 
 def asked_fork() -> Action:

@@ -9,6 +9,7 @@ it; nothing in it is ever run.
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import MISSING, asdict, fields
 from typing import Any
 
 from pagedkv.sandbox.actions import Action, DecodeToken, EngineStep, Finish, Fork, NewRequest
@@ -19,15 +20,15 @@ VERSION = 1
 LARGEST_FILE = 64 * 1024  # bytes
 
 _POOL = {"block_size", "capacity", "free_order"}
-# What an action may hold beside "do"; all of it is needed, but the token.
-_HOLDS = {
-    "new": {"prompt"},
-    "decode": {"request", "token"},
-    "fork": {"request"},
-    "finish": {"request"},
-    "step": set[str](),
+# What an action holds beside "do" are its kind's fields; those with a default may be left out.
+_KINDS: dict[str, type[Action]] = {
+    "new": NewRequest,
+    "decode": DecodeToken,
+    "fork": Fork,
+    "finish": Finish,
+    "step": EngineStep,
 }
-_OPTIONAL = {"token"}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def to_file(script: Script) -> str:
@@ -64,39 +65,24 @@ def read_file(content: bytes) -> Script:
 
 
 def _to_plain(action: Action) -> dict[str, Any]:
-    match action:
-        case NewRequest(prompt=prompt):
-            return {"do": "new", "prompt": prompt}
-        case DecodeToken(request=request, token=None):
-            return {"do": "decode", "request": request}
-        case DecodeToken(request=request, token=token):
-            return {"do": "decode", "request": request, "token": token}
-        case Fork(request=request):
-            return {"do": "fork", "request": request}
-        case Finish(request=request):
-            return {"do": "finish", "request": request}
-        case EngineStep():
-            return {"do": "step"}
+    held = {key: value for key, value in asdict(action).items() if value is not None}
+    return {"do": _NAMES[type(action)], **held}
 
 
 def _read_action(what: str, plain: Any) -> Action:
     """One action; whether its values make sense is for ``Script`` to say."""
     do = plain.get("do") if isinstance(plain, dict) else None
-    if not isinstance(do, str) or do not in _HOLDS:
-        raise ScriptError(f'{what} must be an object whose "do" is one of {", ".join(_HOLDS)}')
-    needed = _HOLDS[do] - _OPTIONAL
-    _require_keys(what, plain, {"do", *needed}, optional=_HOLDS[do] & _OPTIONAL)
+    if not isinstance(do, str) or do not in _KINDS:
+        raise ScriptError(f'{what} must be an object whose "do" is one of {", ".join(_KINDS)}')
+    kind = _KINDS[do]
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    optional = {field.name for field in fields(kind)} - needed
+    _require_keys(what, plain, {"do", *needed}, optional)
     held = {key: value for key, value in plain.items() if key != "do"}
-    if "token" in held and held["token"] is None:
-        raise ScriptError(f"{what} has an empty token; leave it out for the model's choice")
-    kinds = {
-        "new": NewRequest,
-        "decode": DecodeToken,
-        "fork": Fork,
-        "finish": Finish,
-        "step": EngineStep,
-    }
-    action: Action = kinds[do](**held)
+    for key in optional & held.keys():
+        if held[key] is None:
+            raise ScriptError(f"{what} has an empty {key}; leave it out for the model's choice")
+    action: Action = kind(**held)
     return action
 
 

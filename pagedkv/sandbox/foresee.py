@@ -1,52 +1,74 @@
 """What the engine will check before an action, in words, so that one can predict what comes.
 
-Every function asks the session and changes nothing. The numbers are the engine's own answers.
+Every function asks the session and changes nothing. Where an action gives blocks, it is played on
+a copy of the block manager, so what is said is what the engine would do.
 """
 
+from collections.abc import Iterator
+
+from pagedkv.block_manager import AppendPlan
+from pagedkv.engine import ContextFullError
 from pagedkv.layout import empty_slots
 from pagedkv.memory_check import admission_check, append_check
 from pagedkv.narration import plural
-from pagedkv.sandbox.script import MAX_ALIVE
+from pagedkv.refusals import OutOfBlocks
+from pagedkv.sandbox.script import MAX_ACTIONS, MAX_ALIVE, ScriptError, check_prompt, check_token
 from pagedkv.sandbox.session import Session
+from pagedkv.sandbox.turns import Giver, Turns, take_turns
 from pagedkv.trace.frame import Check
 
 _FULL = f"{MAX_ALIVE} requests are alive, the most there can be: it will be refused"
 _WAITING = "is waiting and has nothing stored: it will be refused"
+_NO_MORE = f"{MAX_ACTIONS} actions are done, the most there can be: take some back first"
+_UNKNOWN = "has a character that the model does not know: nothing will be done"
 
 
 def before_new(session: Session, prompt: str) -> str:
     """What will be asked about a new request with this prompt, in the order in which it is."""
+    if _is_over(session):
+        return _NO_MORE
     if not prompt:
         return "A prompt of at least one character."
+    if not _is_known(prompt):
+        return f"The prompt {_UNKNOWN}"
     if session.is_full:
         return _FULL
-    check = admission_check(session.recorder.engine, "new", len(prompt))
-    if check.needed > session.recorder.engine.cache.num_blocks:
-        whole = _count(session.recorder.engine.cache.num_blocks, "block")
+    engine = session.recorder.engine
+    check = admission_check(engine, "new", len(prompt))
+    if check.needed > engine.cache.num_blocks:
+        whole = _count(engine.cache.num_blocks, "block")
         return f"needs {_count(check.needed, 'block')}, the pool has {whole}: it will be refused"
     if session.waiting:
         return f"{_numbers(check)}: it will wait behind {session.waiting[-1]}"
     return _numbers(check) + ("" if check.fits else ": it will wait")
 
 
-def before_decode(session: Session, name: str) -> str:
-    """What will be asked about a request's next token."""
+def before_decode(session: Session, name: str, token: str | None = None) -> str:
+    """What will be asked about a request's next token: the model's choice, or a typed one."""
+    if _is_over(session):
+        return _NO_MORE
     if name in session.waiting:
         return _WAITING
     engine = session.recorder.engine
-    cache = engine.cache
     check = append_check(engine, name)
-    last = cache.block_table(name)[-1]
+    if token is not None and not _is_token(token):
+        return f"goes on with a token that {_UNKNOWN}"
+    if check.position >= engine.model.config.context:
+        whole = _count(engine.model.config.context, "position")
+        return f"has {whole}, the model's whole context: it will be refused"
+    last = engine.cache.block_table(name)[-1]
     if check.copies:
-        others = cache.ref_count(last) - 1
-        return f"shares P{last} with {others}: the copy {_numbers(check)}{_verdict(check)}"
+        others = engine.cache.ref_count(last) - 1
+        return f"shares P{last} with {others}: the copy {_numbers(check)}{_verdict(session, check)}"
     if not check.needed:
         return f"has {_count(check.empty_in_last_block, 'empty slot')} in P{last}: needs no block"
-    return f"has no empty slot: {_numbers(check)}{_verdict(check)}"
+    return f"has no empty slot: {_numbers(check)}{_verdict(session, check)}"
 
 
 def before_fork(session: Session, name: str) -> str:
     """What a fork of a request will do."""
+    if _is_over(session):
+        return _NO_MORE
     if name in session.waiting:
         return _WAITING
     if session.is_full:
@@ -60,6 +82,8 @@ def before_fork(session: Session, name: str) -> str:
 
 def before_finish(session: Session, name: str) -> str:
     """What will come back when a request ends."""
+    if _is_over(session):
+        return _NO_MORE
     if name in session.waiting:
         return "leaves the queue; it holds no block"
     cache = session.recorder.engine.cache
@@ -70,22 +94,66 @@ def before_finish(session: Session, name: str) -> str:
 
 
 def before_step(session: Session) -> str:
-    """What will be asked in one engine step, request by request."""
-    engine = session.recorder.engine
+    """What one engine step will do, everybody asked in turn."""
+    if _is_over(session):
+        return _NO_MORE
     if not session.running and not session.waiting:
         return "nobody to go on with"
-    asked = []
-    for name in session.running:
-        check = append_check(engine, name)
-        need = "a copy" if check.copies else _count(check.needed, "block")
-        asked.append(f"{name}: {need if check.needed else 'none'}")
-    free = _count(engine.cache.num_free_blocks, "block")
-    text = f"{free} free; asked in turn: {', '.join(asked) or 'nobody'}"
-    if session.waiting:
-        name = session.waiting[0]
-        needed = engine.cache.blocks_needed_to_admit(len(session.prompts[name]))
-        text += f"; then {name} from the queue, {_count(needed, 'block')}"
-    return text
+    free = _count(session.recorder.engine.cache.num_free_blocks, "block")
+    return f"{free} free; in turn: {'; '.join(_told(rehearse_step(session)))}"
+
+
+def rehearse_step(session: Session) -> Turns:
+    """What comes of everybody's turn, played on a copy of the block manager."""
+    engine = session.recorder.engine
+    manager = engine.cache.rehearsal()
+
+    def append(name: str) -> AppendPlan:
+        if manager.num_tokens(name) >= engine.model.config.context:
+            raise ContextFullError(name)
+        return manager.append(name)
+
+    giver = Giver(append, manager.admit)
+    return take_turns(session.running, session.queue(), engine.token_budget, giver)
+
+
+def _told(turns: Turns) -> Iterator[str]:
+    for names, what in (
+        (turns.grown, "a block each" if len(turns.grown) > 1 else "a block"),
+        (turns.copied, "a copy each" if len(turns.copied) > 1 else "a copy"),
+        (turns.in_place, "none"),
+        ([r.request for r in turns.refused if r.reason == "wait"], "no block left"),
+        ([r.request for r in turns.refused if r.reason != "wait"], "never fits"),
+        (turns.at_the_end, "at the context's end"),
+        (turns.admitted, "let in from the queue"),
+    ):
+        if names:
+            yield f"{', '.join(names)}: {what}"
+    if turns.no_memory is not None:
+        refusal = turns.no_memory
+        yield f"{refusal.request}: waits on, needs {refusal.needed} of {refusal.free} free"
+    if turns.over_budget is not None:
+        yield f"{turns.over_budget}: waits on, too many inputs for this step"
+
+
+def _is_over(session: Session) -> bool:
+    return session.num_actions >= MAX_ACTIONS
+
+
+def _is_known(prompt: str) -> bool:
+    try:
+        check_prompt(prompt)
+    except ScriptError:
+        return False
+    return True
+
+
+def _is_token(token: str) -> bool:
+    try:
+        check_token(token)
+    except ScriptError:
+        return False
+    return True
 
 
 def _numbers(check: Check) -> str:
@@ -93,8 +161,16 @@ def _numbers(check: Check) -> str:
     return f"needs {_count(check.needed, 'block')}, {check.free} {are} free"
 
 
-def _verdict(check: Check) -> str:
-    return "" if check.fits else ": it will be refused"
+def _verdict(session: Session, check: Check) -> str:
+    """Whether a running request finds its block; if not, whether it ever will."""
+    if check.fits:
+        return ""
+    try:
+        session.recorder.engine.cache.rehearsal().append(check.request)
+    except OutOfBlocks as refusal:
+        if refusal.reason == "never fits":
+            return ": it will be refused, for it never fits"
+    return ": it will be refused"
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,6 +16,9 @@ FREE_ORDERS: tuple[FreeOrder, ...] = get_args(FreeOrder)
 MAX_ACTIONS = 200
 MAX_ALIVE = 12  # requests running or waiting at once: as many as a board shows
 LONGEST_PROMPT = TOKEN_BUDGET  # a prompt is processed in one execution
+MAX_PROMPT_CHARACTERS = (
+    4096  # of all prompts together: some ten seconds of work for the interpreter
+)
 
 
 class ScriptError(ValueError):
@@ -54,9 +57,9 @@ class Pool:
 class Script:
     """A pool and the actions done in it, in order. Any prefix of a script is one too.
 
-    Raises ``ScriptError`` if there are too many actions, if a prompt or a token is none of the
-    model's, or if an action names a request that nobody has asked for before it. What the engine
-    will say to an action is not asked here: a refusal is part of a session.
+    Raises ``ScriptError`` if there are too many actions or too many characters, if a prompt or a
+    token is none of the model's, or if an action names a request that nobody has asked for before
+    it. What the engine will say to an action is not asked here: a refusal is part of a session.
     """
 
     pool: Pool = Pool()
@@ -67,6 +70,7 @@ class Script:
             raise ScriptError(
                 f"there are {len(self.actions)} actions; a session has {MAX_ACTIONS} at most"
             )
+        prompts = [action.prompt for action in self.actions if isinstance(action, NewRequest)]
         num_requests = 0
         for place, action in enumerate(self.actions, start=1):
             try:
@@ -74,6 +78,12 @@ class Script:
             except ScriptError as error:
                 raise ScriptError(f"action {place}: {error}") from error
             num_requests += isinstance(action, NewRequest | Fork)
+        in_all = sum(map(len, prompts))
+        if in_all > MAX_PROMPT_CHARACTERS:
+            raise ScriptError(
+                f"the prompts have {in_all} characters in all; a session has "
+                f"{MAX_PROMPT_CHARACTERS} at most"
+            )
 
     def then(self, action: Action) -> "Script":
         """This session with one action more."""
@@ -91,12 +101,17 @@ def check_action(action: Action, num_requests: int) -> None:
             check_prompt(prompt)
         case DecodeToken(request=request, token=token):
             _check_request(request, num_requests)
-            if token is not None and (not _is_text(token) or len(token) != 1):
-                raise ScriptError(f"token is {named(token)}; it must be one character")
             if token is not None:
-                _check_characters(token)
+                check_token(token)
         case Fork(request=request) | Finish(request=request):
             _check_request(request, num_requests)
+
+
+def check_token(token: str) -> None:
+    """Raise ``ScriptError`` unless this can be somebody's next token."""
+    if not _is_text(token) or len(token) != 1:
+        raise ScriptError(f"token is {named(token)}; it must be one character")
+    _check_characters(token)
 
 
 def check_prompt(prompt: str) -> None:

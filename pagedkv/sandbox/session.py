@@ -11,6 +11,7 @@ from pagedkv.engine import ContextFullError
 from pagedkv.language_model import LanguageModel
 from pagedkv.model import tokenizer
 from pagedkv.recorder import Recorder
+from pagedkv.refusals import OutOfBlocks
 from pagedkv.sandbox import words
 from pagedkv.sandbox.actions import (
     Action,
@@ -38,7 +39,7 @@ class Session:
         self.recorder = Recorder(words.BOOK, pool.settings(), model)
         self.recorder.open_pool(free_order_of(pool.free_order, pool.settings().num_blocks))
         self.num_requests = 0  # ever asked for, whatever came of it
-        self.prompts: dict[str, str] = {}  # of those in the queue
+        self.prompts: dict[str, str] = {}  # of those who have no blocks yet
         self.recorder.show(words.BEGIN if pool.settings().num_blocks else words.NO_BLOCK)
 
     def copy(self) -> "Session":
@@ -61,6 +62,11 @@ class Session:
     def waiting(self) -> tuple[str, ...]:
         """Names of the requests in the queue, the next one first."""
         return tuple(self.recorder.waiting)
+
+    @property
+    def num_actions(self) -> int:
+        """How many actions have been done."""
+        return len(self.recorder.frames) - 1
 
     @property
     def is_full(self) -> bool:
@@ -89,18 +95,21 @@ class Session:
         if self.is_full:
             stage.show(words.TOO_MANY)
             return
-        fits = stage.check_admission(name, len(prompt))
-        cache = stage.engine.cache
-        if cache.blocks_needed_to_admit(len(prompt)) > cache.num_blocks:
-            stage.show(words.about(words.NEVER_FITS, name))
-        elif self.waiting:
-            self._queue(name, prompt)
+        stage.check_admission(name, len(prompt))
+        self.prompts[name] = prompt
+        if self.waiting and self._fits_an_empty_pool(prompt):
+            stage.put_among_waiting(name)
             stage.show(words.about(words.WAITS_BEHIND, name))
-        elif not fits:
-            self._queue(name, prompt)
-            stage.show(words.about(words.WAITS, name))
+            return
+        try:
+            self.admit(name)
+        except OutOfBlocks as refusal:
+            if refusal.reason == "wait":
+                stage.put_among_waiting(name)
+            else:
+                del self.prompts[name]
+            stage.show(words.about(words.NOT_ADMITTED[refusal.reason], name))
         else:
-            self.admit(name, prompt)
             stage.execute(name)
             stage.engine.select(name)
             stage.show(words.about(words.ADMITTED, name))
@@ -109,18 +118,20 @@ class Session:
         stage = self.recorder
         if not self._can_act_on(name):
             return
-        if token is not None:
-            stage.engine.choose(name, *tokenizer.encode(token))
         asked = stage.ask_append(name)
+        has_position = asked.position < stage.engine.model.config.context
+        if token is not None and asked.fits and has_position:  # else nothing may change
+            stage.engine.choose(name, *tokenizer.encode(token))
         try:
-            has_slot = stage.append(name)
+            stage.engine.append(name)
         except ContextFullError:
             stage.show(words.about(words.CONTEXT_FULL, name))
-            return
-        if has_slot:
+        except OutOfBlocks as refusal:
+            stage.show(words.about(words.not_decoded(asked, refusal.reason), name))
+        else:
             stage.execute(name)
             stage.engine.select(name)
-        stage.show(words.about(words.decoded(asked), name))
+            stage.show(words.about(words.decoded(asked), name))
 
     def _fork(self, parent: str) -> None:
         child = self._next_name()
@@ -128,9 +139,7 @@ class Session:
         if self.is_full:
             stage.show(words.TOO_MANY)
         elif self._can_act_on(parent):
-            rank = sum(
-                stage.engine.text(other) == stage.engine.text(parent) for other in self.running
-            )
+            rank = self._first_rank_of_its_own(parent)
             stage.engine.fork(parent, child)
             stage.engine.select(child, rank)
             stage.show(words.about(words.FORKED, child, parent))
@@ -147,14 +156,33 @@ class Session:
 
     # Inside
 
-    def admit(self, name: str, prompt: str) -> None:
-        """Give a request its blocks; it was asked before whether they are there."""
-        self.recorder.admit(name, prompt)
-        self.prompts.pop(name, None)
+    def queue(self) -> dict[str, int]:
+        """How many inputs each of those who wait will have, the next one first."""
+        return {name: len(self.prompts[name]) for name in self.waiting}
 
-    def _queue(self, name: str, prompt: str) -> None:
-        self.recorder.put_among_waiting(name)
-        self.prompts[name] = prompt
+    def admit(self, name: str) -> None:
+        """Give a request blocks for its prompt. Raises ``OutOfBlocks``; nothing changes then."""
+        self.recorder.engine.admit(name, self.prompts[name])
+        del self.prompts[name]
+        if name in self.recorder.waiting:
+            self.recorder.waiting.remove(name)
+
+    def _fits_an_empty_pool(self, prompt: str) -> bool:
+        cache = self.recorder.engine.cache
+        return cache.blocks_needed_to_admit(len(prompt)) <= cache.num_blocks
+
+    def _first_rank_of_its_own(self, parent: str) -> int:
+        """The rank of the likeliest token after ``parent`` that nobody with its text has chosen."""
+        engine = self.recorder.engine
+        taken = {
+            engine.pending_token(name)
+            for name in self.running
+            if engine.text(name) == engine.text(parent)
+        }
+        # The likeliest first, as ``select`` counts. [vocab_size]
+        order = engine.logits(parent).sort(descending=True, stable=True).indices.tolist()
+        tokens = engine.model.tokenizer.pieces(order)
+        return next(rank for rank, token in enumerate(tokens) if token not in taken)
 
     def _next_name(self) -> str:
         self.num_requests += 1

@@ -4,10 +4,12 @@ Templates are as in lessons (``pagedkv.narration``). ``@`` stands for the reques
 ``^`` for the one that it was forked from; ``about`` fills them in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
+from pagedkv.events import RefusalReason
 from pagedkv.lessons.base import Tale, Words
 from pagedkv.narration import join
+from pagedkv.sandbox.turns import Turns
 from pagedkv.trace.frame import Check
 
 BOOK = Tale("sandbox", "Sandbox", "What will the engine do next?")
@@ -45,6 +47,7 @@ NEVER_FITS = Words(
     "A prompt of {check.num_inputs:position} needs {check.needed:block}, and the whole pool has "
     "{config.num_blocks}. Waiting would not help, so {check.request} was turned away.",
 )
+NOT_ADMITTED: dict[RefusalReason, Words] = {"wait": WAITS, "never fits": NEVER_FITS}
 TOO_MANY = Words(
     "Too many at once",
     "{len(state.requests) + len(state.waiting):request} {len(state.requests) + "
@@ -78,6 +81,12 @@ _NO_ROOM_TO_COPY = Words(
     "No block for a copy",
     "@'s last block has an empty slot, but it is shared, and a copy needs " + _NEEDS + ". @ keeps "
     "its {state.requests[@].num_stored:position} and has to wait.",
+)
+_NEVER_A_BLOCK = Words(
+    "@ can never go on",
+    "Position {check.position} of @ needs a block more than the {config.num_blocks} that the whole "
+    "pool has. Waiting would not help: @ keeps its {state.requests[@].num_stored:position} until "
+    "it ends.",
 )
 CONTEXT_FULL = Words(
     "@ is at its end",
@@ -114,7 +123,19 @@ _STALLED = (
     " {names} found no free block; {state.totals.free_blocks} {state.totals.free_blocks:is|are} "
     "free. Who is running comes first, so nobody was let in."
 )
+_NEVER = (
+    " {names} can never go on: the whole pool has {config.num_blocks:block}. Only its end would "
+    "help."
+)
 _AT_THE_END = " {names} is as long as the model's context."
+_NO_MEMORY = (
+    " {check.request}, next in the queue, needs " + _NEEDS + ", so nobody was let in past it."
+)
+_OVER_BUDGET = (
+    " {check.request}, next in the queue, has {check.num_inputs:input}; with the "
+    "{execution.num_tokens} here that is more than the {execution.token_budget} that one execution "
+    "may process, so it waits for the next step."
+)
 _STILL_QUEUED = " In the queue: {state.waiting}."
 
 
@@ -129,31 +150,39 @@ def about(words: Words, name: str, parent: str = "") -> Words:
 def decoded(asked: Check) -> Words:
     """The words for one token of a request, by what was asked before it."""
     if asked.copies:
-        return _COPIED if asked.fits else _NO_ROOM_TO_COPY
-    if asked.needed:
-        return _NEW_BLOCK if asked.fits else _NO_ROOM
-    return _IN_PLACE
+        return _COPIED
+    return _NEW_BLOCK if asked.needed else _IN_PLACE
 
 
-def engine_step(
-    num_inputs: int,
-    admitted: Sequence[str],
-    stalled: Sequence[str],
-    at_the_end: Sequence[str],
-    someone_waits: bool,
-) -> Words:
+def not_decoded(asked: Check, reason: RefusalReason) -> Words:
+    """The words for one token that found no block."""
+    if reason == "never fits":
+        return _NEVER_A_BLOCK
+    return _NO_ROOM_TO_COPY if asked.copies else _NO_ROOM
+
+
+def engine_step(turns: Turns, someone_waits: bool) -> Words:
     """The words for one engine step, put together from what happened in it."""
-    if not num_inputs and not stalled and not at_the_end:
-        title = "Nobody can come in" if someone_waits else "Nothing to do"
-        caption = _NOBODY if someone_waits else _IDLE
-    else:
-        title = "One engine step" if num_inputs else "Nobody can go on"
-        caption = _STEP if num_inputs else _NOBODY
-    for sentence, names in (
-        (_CAME_IN, admitted),
-        (_STALLED, stalled),
-        (_AT_THE_END, at_the_end),
-    ):
-        if names:
-            caption += sentence.replace("{names}", join(names))
+    if turns.going_on or turns.admitted:
+        title, caption = "One engine step", _STEP
+    elif turns.refused or turns.at_the_end:
+        title, caption = "Nobody can go on", _NOBODY
+    else:  # who waits alone always comes in: nobody is in the queue who would not fit
+        title, caption = "Nothing to do", _IDLE
+    caption += "".join(
+        sentence.replace("{names}", join(names))
+        for sentence, names in _told_by_name(turns)
+        if names
+    )
+    if turns.no_memory is not None:
+        caption += _NO_MEMORY
+    if turns.over_budget is not None:
+        caption += _OVER_BUDGET
     return Words(title, caption + (_STILL_QUEUED if someone_waits else ""))
+
+
+def _told_by_name(turns: Turns) -> Iterator[tuple[str, list[str]]]:
+    yield _CAME_IN, turns.admitted
+    yield _STALLED, [refusal.request for refusal in turns.refused if refusal.reason == "wait"]
+    yield _NEVER, [refusal.request for refusal in turns.refused if refusal.reason != "wait"]
+    yield _AT_THE_END, turns.at_the_end

@@ -79,6 +79,15 @@ def test_a_typed_token_is_processed(open_page: Open):
     assert "“Z”" in json.dumps(caption, ensure_ascii=False)
 
 
+def test_a_line_break_can_be_typed(open_page: Open):
+    app = open_page("sandbox")
+    app.text_input(key="sandbox_prompt").set_value("To\\nbe↵").run()
+    click(app, "New request")
+    app.text_input(key="sandbox_token").set_value("\\n").run()
+    click(app, "Decode one token")
+    assert shared(app).actions == (NewRequest("To\nbe\n"), DecodeToken(1, "\n"))
+
+
 def test_what_the_model_does_not_know_is_named_and_nothing_is_lost(open_page: Open):
     app = click(open_page("sandbox"), "New request")
     app.text_input(key="sandbox_prompt").set_value("<b>7</b>").run()

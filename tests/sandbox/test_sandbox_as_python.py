@@ -1,5 +1,9 @@
 """The Python script does the same with the library."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from sandbox_scripts import RELAXED, Play, scripts
@@ -8,6 +12,7 @@ import pagedkv.model
 from pagedkv.model import CharGPT
 from pagedkv.sandbox.as_python import to_python
 from pagedkv.sandbox.script import Script
+from pagedkv.sandbox.session import Session
 from pagedkv.sandbox.starts import STARTS
 
 
@@ -44,3 +49,28 @@ def test_the_ready_made_sessions_too(play: Play, small_model: CharGPT, start, ca
     assert states(engine) == states(session.recorder.engine)
     printed = capsys.readouterr().out
     assert all(name in printed for name in session.running)
+
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def test_it_runs_by_itself_with_the_courses_model(tmp_path: Path):
+    """In a Python of its own, as whoever copies it would run it."""
+    (start,) = (start for start in STARTS if start.title == "Fork a fork, then free the parent")
+    session = Session(start.script.pool, pagedkv.model.load_model("cpu"))
+    for action in start.script.actions:
+        session.do(action)
+    script = tmp_path / "session.py"
+    script.write_text(to_python(start.script, session.trace()), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import runpy; runpy.run_path({str(script)!r})"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    engine = session.recorder.engine
+    assert done.stdout.splitlines() == [
+        f"{name} {engine.text(name)!r} {engine.cache.block_table(name)}" for name in engine.requests
+    ]

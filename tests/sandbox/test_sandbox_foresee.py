@@ -6,15 +6,17 @@ from hypothesis import given
 from sandbox_scripts import RELAXED, Play, scripts
 
 from pagedkv.events import BlockAllocated, BlockCopied, BlockFreed, RequestRefused
-from pagedkv.sandbox.actions import DecodeToken, Finish, Fork, NewRequest, number_of
+from pagedkv.sandbox.actions import DecodeToken, EngineStep, Finish, Fork, NewRequest, number_of
 from pagedkv.sandbox.foresee import (
     before_decode,
     before_finish,
     before_fork,
     before_new,
     before_step,
+    rehearse_step,
 )
-from pagedkv.sandbox.script import MAX_ALIVE, Pool, Script
+from pagedkv.sandbox.script import MAX_ACTIONS, MAX_ALIVE, Pool, Script
+from pagedkv.trace.frame import Frame
 
 
 def number(pattern: str, text: str) -> int:
@@ -86,14 +88,90 @@ def test_before_a_new_request_where_it_is_refused_for_good_and_where_it_waits(pl
     )
 
 
+@RELAXED
+@given(scripts(longest_prompt=60))
+def test_before_a_step_it_is_said_what_comes_of_everybodys_turn(play: Play, script: Script):
+    session = play(script)
+    foreseen, text = rehearse_step(session), before_step(session)
+    before, waiting = session.recorder.frames[-1].state, session.waiting
+    session.do(EngineStep())
+    frame = session.recorder.frames[-1]
+    assert copied_in(frame) == foreseen.copied
+    admitted = [name for name in waiting if name in session.running]
+    assert admitted == foreseen.admitted
+    taken = [event.request for event in frame.events if isinstance(event, BlockAllocated)]
+    assert [name for name in taken if name not in (*foreseen.copied, *admitted)] == foreseen.grown
+    grew = [r.name for r in before.requests if tokens_of(frame, r.name) > r.num_tokens]
+    assert grew == foreseen.going_on
+    refused = [event.request for event in frame.events if isinstance(event, RequestRefused)]
+    held = [foreseen.no_memory.request] if foreseen.no_memory else []
+    assert refused == [*(refusal.request for refusal in foreseen.refused), *held]
+    for name in (*foreseen.going_on, *admitted, *refused):
+        assert name in text
+    assert (foreseen.over_budget is not None) == ("more than the 128" in frame.caption)
+
+
+def copied_in(frame: Frame) -> list[str]:
+    return [event.request for event in frame.events if isinstance(event, BlockCopied)]
+
+
+def tokens_of(frame: Frame, name: str) -> int:
+    return next(r.num_tokens for r in frame.state.requests if r.name == name)
+
+
 def test_before_a_step_everybody_is_named(play: Play):
     new = NewRequest("ROMEO:")
     session = play(Script(Pool(4, 20), (new, Fork(1), new, new)))
     assert before_step(session) == (
-        "1 block free; asked in turn: R1: a copy, R2: a copy, R3: none; "
-        "then R4 from the queue, 2 blocks"
+        "1 block free; in turn: R1: a copy; R2, R3: none; R4: waits on, needs 2 of 0 free"
     )
     assert before_step(play(Script())) == "nobody to go on with"
     assert "will be refused" in before_decode(session, "R4") and "queue" in before_finish(
         session, "R4"
     )
+
+
+def test_before_a_step_the_token_budget_is_named_too(play: Play):
+    many = NewRequest("a" * 100)
+    session = play(Script(Pool(32, 256), (many, many, many, Finish(1), Finish(2))))
+    session.do(NewRequest("b" * 100))
+    assert session.waiting == ("R3", "R4")
+    assert "R3: let in from the queue; R4: waits on, too many inputs" in before_step(session)
+    session.do(EngineStep())
+    frame = session.recorder.frames[-1]
+    assert "R4, next in the queue, has 100 inputs; with the 100 here" in frame.caption
+    assert frame.check is not None and frame.check.request == "R4" and frame.check.fits
+
+
+def test_who_never_fits_is_told_so(play: Play):
+    session = play(Script(Pool(4, 4), (NewRequest("ROME"),)))
+    assert before_decode(session, "R1").endswith(
+        "needs 1 block, 0 are free: it will be refused, for it never fits"
+    )
+    assert "R1: never fits" in before_step(session)
+    session.do(DecodeToken(1))
+    frame = session.recorder.frames[-1]
+    assert frame.title == "R1 can never go on" and "wait" not in frame.title
+    assert [e.reason for e in frame.events if isinstance(e, RequestRefused)] == ["never fits"]
+    session.do(EngineStep())
+    assert "can never go on" in session.recorder.frames[-1].caption
+
+
+def test_what_the_model_does_not_know_and_where_it_ends_is_said_before(play: Play):
+    session = play(Script(Pool(32, 256), (NewRequest("a" * 128), *[EngineStep()] * 128)))
+    assert "does not know" in before_new(session, "7")
+    assert "does not know" in before_decode(session, "R1", "7")
+    assert "whole context: it will be refused" in before_decode(session, "R1")
+    assert "R1: at the context's end" in before_step(session)
+
+
+def test_after_the_last_action_every_button_says_so(play: Play):
+    session = play(Script(Pool(), (NewRequest("RO"), *[DecodeToken(1)] * (MAX_ACTIONS - 1))))
+    for text in (
+        before_new(session, "R"),
+        before_decode(session, "R1"),
+        before_fork(session, "R1"),
+        before_finish(session, "R1"),
+        before_step(session),
+    ):
+        assert text == "200 actions are done, the most there can be: take some back first"

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -11,7 +12,14 @@ from sandbox_scripts import RELAXED, scripts
 from pagedkv.sandbox.actions import DecodeToken, EngineStep, NewRequest
 from pagedkv.sandbox.as_file import LARGEST_FILE, read_file, to_file
 from pagedkv.sandbox.as_link import LONGEST_LINK, read_link, to_link
-from pagedkv.sandbox.script import MAX_ACTIONS, Pool, Script, ScriptError
+from pagedkv.sandbox.script import (
+    LONGEST_PROMPT,
+    MAX_ACTIONS,
+    MAX_PROMPT_CHARACTERS,
+    Pool,
+    Script,
+    ScriptError,
+)
 
 GOOD = {
     "pagedkv_sandbox": 1,
@@ -176,6 +184,11 @@ def test_forty_actions_with_four_hundred_characters_make_a_short_link():
     assert len(to_link(script)) <= 2_000
 
 
-def test_the_longest_session_fits_a_file():
-    longest = Script(Pool(), (NewRequest("\n" * 128),) * MAX_ACTIONS)
-    assert read_file(to_file(longest).encode()) == longest
+def test_the_longest_session_fits_a_file_and_a_link():
+    longest_prompt = NewRequest("\n" * LONGEST_PROMPT)  # which JSON writes with two characters
+    news = (longest_prompt,) * (MAX_PROMPT_CHARACTERS // LONGEST_PROMPT)
+    decodes = (DecodeToken(len(news), "\n"),) * (MAX_ACTIONS - len(news))
+    longest = Script(Pool(32, 256, "scattered"), (*news, *decodes))
+    assert read_file(to_file(longest).encode()) == longest == read_link(to_link(longest))
+    with pytest.raises(ScriptError, match="the prompts have 4097 characters in all"):
+        replace(longest, actions=(*news, NewRequest("a")))

@@ -5,6 +5,7 @@ from hypothesis import given
 from lesson_citations import digit_runs, evaluate, slips_of_grammar
 from sandbox_scripts import RELAXED, Play, scripts
 
+from pagedkv.events import RequestRefused
 from pagedkv.sandbox.actions import DecodeToken, EngineStep, Finish, Fork, NewRequest, name_of
 from pagedkv.sandbox.script import MAX_ALIVE, Pool, Script
 from pagedkv.trace.as_json import trace_to_dict
@@ -37,7 +38,8 @@ CASES = {
     "R1 goes on in its last block": ((SIX, DecodeToken(1)), Pool()),
     "R1 takes a block": ((NewRequest("ROME"), DecodeToken(1)), Pool()),
     "R2 copies, then writes": ((SIX, Fork(1), DecodeToken(2)), Pool()),
-    "No block for R1": ((NewRequest("ROME"), DecodeToken(1)), Pool(4, 4)),
+    "No block for R1": ((NewRequest("ROME"), NewRequest("ROME"), DecodeToken(1)), Pool(4, 8)),
+    "R1 can never go on": ((NewRequest("ROME"), DecodeToken(1)), Pool(4, 4)),
     "No block for a copy": ((SIX, Fork(1), DecodeToken(2)), Pool(4, 8)),
     "R2 starts from R1": ((SIX, Fork(1)), Pool()),
     "R1 ends": ((SIX, Finish(1)), Pool()),
@@ -80,3 +82,25 @@ def test_forks_of_one_text_go_on_differently(play: Play):
     session = play(Script(Pool(), (SIX, Fork(1), Fork(1), Fork(2))))
     pending = [request.pending_token for request in session.recorder.frames[-1].state.requests]
     assert len(set(pending)) == 4
+
+
+def test_forks_differ_from_all_who_are_alive_even_when_others_have_ended(play: Play):
+    session = play(Script(Pool(), (SIX, Fork(1), Finish(1), Fork(2), Fork(2))))
+    requests = session.recorder.frames[-1].state.requests
+    assert len({request.tokens for request in requests}) == 1
+    assert len({request.pending_token for request in requests}) == len(requests) == 3
+
+
+def test_a_refused_token_of_ones_own_is_not_left_pending(play: Play):
+    session = play(Script(Pool(4, 8), (NewRequest("ROME"), NewRequest("ROME"))))
+    before = session.recorder.frames[-1].state
+    session.do(DecodeToken(1, "Z"))
+    assert session.recorder.frames[-1].state.requests == before.requests
+
+
+@pytest.mark.parametrize(("pool", "reason"), [(Pool(4, 12), "wait"), (Pool(4, 4), "never fits")])
+def test_a_refused_admission_is_an_event(play: Play, pool: Pool, reason: str):
+    first = () if reason == "never fits" else (SIX,)
+    frame = play(Script(pool, (*first, SIX))).recorder.frames[-1]
+    (event,) = (event for event in frame.events if isinstance(event, RequestRefused))
+    assert (event.needed, event.total, event.reason) == (2, pool.capacity // 4, reason)
