@@ -12,24 +12,26 @@ from pagedkv.generate.choices import Choices
 
 NAMES = tuple(field.name for field in fields(Choices))
 FIRST, STEP = "first", "step"  # the frame that is open: step counts from first, both from 0
+PRESENT = "present"  # 1: the frame fills the screen
 
 
 @dataclass(frozen=True, slots=True)
 class AskedFor:
-    """What a link asks for: choices, and the frame to open, if any."""
+    """What a link asks for: choices, the frame to open, if any, and whether to present it."""
 
     choices: Choices
     index: int | None
+    present: bool
     notices: tuple[str, ...]
 
 
-def to_query(choices: Choices, first: int) -> dict[str, str]:
-    """The parameters that lead to a run, and to its frames from ``first`` on.
+def to_query(choices: Choices, first: int | None = None) -> dict[str, str]:
+    """The parameters that lead to a run, and to its frames from ``first`` on, if it is given.
 
     All choices are named, so that a link outlives a change of the defaults.
     """
     query = {name: str(getattr(choices, name)) for name in NAMES}
-    return {**query, FIRST: str(first)}
+    return query if first is None else {**query, FIRST: str(first)}
 
 
 def from_query(query: Mapping[str, str]) -> AskedFor | None:
@@ -44,7 +46,12 @@ def from_query(query: Mapping[str, str]) -> AskedFor | None:
             choices = replace(choices, **{name: _read(name, query[name])})
         except ValueError:
             notices.append(f"{name} cannot be what the link says; the usual is taken.")
-    return AskedFor(choices, _read_index(query), tuple(notices))
+    if query.get(PRESENT, "0") not in ("0", "1"):
+        notices.append(f"{PRESENT} is 1 or 0, and not what the link says; 0 is taken.")
+    # Who presents looks at a frame: without any other, at the first.
+    present = query.get(PRESENT) == "1"
+    index = _read_index(query)
+    return AskedFor(choices, 0 if present and index is None else index, present, tuple(notices))
 
 
 def _read(name: str, text: str) -> Any:

@@ -32,6 +32,33 @@ def test_the_first_frame_of_a_stretch_needs_no_step():
     assert from_query(to_query(Choices(), 7)).index == 7
 
 
+def test_a_link_may_lead_to_a_run_and_to_no_frame_of_it():
+    asked_for = from_query(to_query(Choices(seed=4)))
+    assert (asked_for.choices, asked_for.index) == (Choices(seed=4), None)
+
+
+@pytest.mark.parametrize(
+    ("query", "index", "present"),
+    [
+        ({"present": "1", "first": "3", "step": "2"}, 5, True),
+        ({"present": "1"}, 0, True),
+        ({"present": "0"}, None, False),
+        ({}, None, False),
+    ],
+)
+def test_a_link_may_present_a_frame_the_first_if_it_names_none(query, index, present):
+    asked_for = from_query({"seed": "5", **query})
+    assert (asked_for.index, asked_for.present, asked_for.notices) == (index, present, ())
+
+
+@pytest.mark.parametrize("text", ["2", "", "yes", "<b>", "9" * 5000])
+def test_presenting_in_another_way_is_told(text):
+    asked_for = from_query({"seed": "5", "present": text})
+    assert not asked_for.present
+    (notice,) = asked_for.notices
+    assert notice.startswith("present is 1 or 0")
+
+
 def test_a_link_may_name_some_choices_only_and_no_frame():
     asked_for = from_query({"seed": "5"})
     assert (asked_for.choices, asked_for.index) == (Choices(seed=5), None)
