@@ -72,8 +72,8 @@ def encode_prompt(choices: Choices, model: LanguageModel) -> tuple[int, ...]:
     """Return the token ids of the prompt.
 
     Raises ``ChoiceError`` where this model cannot honour the choices: characters that it does not
-    know, a prompt without a token or longer than one execution takes, more positions than its context, a top-k beyond its
-    vocabulary.
+    know, a prompt without a token or with more than one execution takes, more positions than its
+    context, a top-k beyond its vocabulary.
     """
     try:
         token_ids = model.tokenizer.encode(choices.prompt)
@@ -103,7 +103,8 @@ def _require_in_range(name: str, value: object) -> None:
     allowed = RANGES[name]
     if not is_whole_number(value) or value not in allowed:
         raise ChoiceError(
-            f"{name} is {named(value)}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
+            f"{name} is {named(value)}; it must be a whole number from {allowed[0]} to "
+            f"{allowed[-1]}"
         )
 
 

@@ -53,7 +53,7 @@ def test_a_long_value_is_repeated_in_part(field, value):
 
 def test_of_a_prompt_in_a_foreign_script_not_every_character_is_named(model):
     prompt = "".join(map(chr, range(0x4E00, 0x4E00 + 999)))
-    with pytest.raises(ChoiceError, match="outside the vocabulary.*…$") as refusal:
+    with pytest.raises(ChoiceError, match=r"outside the vocabulary.*…$") as refusal:
         encode_prompt(Choices(prompt=prompt), model)
     assert len(str(refusal.value)) < 300
 
@@ -68,7 +68,7 @@ def test_a_prompt_that_becomes_no_token_is_refused(model):
     trimming = copy(model)
     trimming.tokenizer = Trimming()
     assert encode_prompt(Choices(prompt=" a "), trimming) == tuple(model.tokenizer.encode("a"))
-    with pytest.raises(ChoiceError, match="prompt is '   ', of which .* makes no token"):
+    with pytest.raises(ChoiceError, match=r"prompt is '   ', of which .* makes no token"):
         encode_prompt(Choices(prompt="   "), trimming)
 
 
