@@ -104,7 +104,5 @@ def _number(name: str, label: str, explanation: str | None) -> int:
 
 
 def _fitting(name: str, value: Any) -> Any:
-    """What a widget of the form can hold; more than it can is refused later, in words."""
-    if name == "prompt":
-        return value[:LONGEST_TEXT]
-    return min(value, RANGES[name][-1]) if name in RANGES else value
+    """What a widget of the form can hold: only a prompt can be too long for its own."""
+    return value[:LONGEST_TEXT] if name == "prompt" else value

@@ -19,7 +19,7 @@ from pagedkv.generate.choices import (
     ChoiceError,
     Choices,
 )
-from pagedkv.generate.dense_check import Proof, prove
+from pagedkv.generate.dense_check import Check, Proof, check_of, prove
 from pagedkv.generate.generation import Generation
 from pagedkv.generate.kept import Kept, Stretch, keep
 from pagedkv.generate.shelf import Shelf
@@ -33,6 +33,7 @@ __all__ = [
     "LONGEST_TEXT",
     "MODELS",
     "RANGES",
+    "Check",
     "ChoiceError",
     "Choices",
     "Generation",
@@ -42,6 +43,7 @@ __all__ = [
     "Shelf",
     "Stretch",
     "Usage",
+    "check_of",
     "keep",
     "prove",
 ]

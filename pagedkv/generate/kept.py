@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass, field, replace
 
 from pagedkv.generate.choices import Choices
-from pagedkv.generate.dense_check import OnAnswer, Proof, prove
+from pagedkv.generate.dense_check import Proof, prove
 from pagedkv.generate.generation import Generation, Pace
 from pagedkv.generate.story import STORY
 from pagedkv.generate.usage import Usage
@@ -19,7 +19,7 @@ from pagedkv.trace.first_look import last_queries
 from pagedkv.trace.frame import Frame, Trace
 
 # What a player is sent grows with answers, positions and frames. Of a long run it gets the frames
-# around a moment: little more than 1 MB in any case.
+# around a moment: 1 to 1.5 MB at the defaults.
 POSITIONS_TO_SEND = 10_000
 FEWEST_FRAMES = 8
 
@@ -76,16 +76,16 @@ class Kept:
         """As many frames as a player is sent, from frame ``first`` on."""
         trace = self.trace()
         frames = trace.frames[first : first + self.frames_to_send]
-        text = player_json(replace(trace, frames=frames), STORY)
+        text = player_json(_with_own_vectors(replace(trace, frames=frames)), STORY)
         return Stretch(first, len(frames), text)
 
 
-def keep(generation: Generation, on_answer: OnAnswer = lambda _: None) -> Kept:
-    """Prove what there is, and pack it. Raises ValueError if nothing was generated yet.
+def keep(generation: Generation, proof: Proof | None = None) -> Kept:
+    """Pack what there is, with the proof of it, which is made now if it is not given.
 
-    ``on_answer`` is told how many answers are proved.
+    Raises ValueError if nothing was generated yet.
     """
-    proof = prove(generation, on_answer)
+    proof = proof or prove(generation)
     trace = generation.trace()
     trace = replace(trace, frames=tuple(map(_without_early_queries, trace.frames)))
     return Kept(
@@ -98,6 +98,28 @@ def keep(generation: Generation, on_answer: OnAnswer = lambda _: None) -> Kept:
         was_stopped=not generation.is_done,
         packed=zlib.compress(pickle.dumps(trace), level=1),
     )
+
+
+def _with_own_vectors(trace: Trace) -> Trace:
+    """The same frames with no vectors but those that they refer to, numbered anew."""
+    held = {
+        index
+        for frame in trace.frames
+        for block in frame.vector_ids
+        for index in block
+        if index is not None
+    }
+    kept = sorted(held)
+    places: dict[int | None, int | None] = {index: place for place, index in enumerate(kept)}
+    places[None] = None  # a slot that was never written
+    frames = tuple(
+        replace(
+            frame,
+            vector_ids=tuple(tuple(places[index] for index in block) for block in frame.vector_ids),
+        )
+        for frame in trace.frames
+    )
+    return replace(trace, frames=frames, vectors=trace.vectors[kept])
 
 
 def _without_early_queries(frame: Frame) -> Frame:

@@ -16,7 +16,8 @@ PROMPTS = ("RO", "JU", "En", "To")  # four requests
 TIMES = 10
 LINKS = 5
 ROOMY = Pool(4, 64)  # for all that is done here
-WRITTEN = "() => document.querySelector('[data-testid=stCode]')?.innerText.trim().length > 0"
+ANSWER = ".st-key-generate_running [data-testid=stText]"
+WRITTEN = f"() => document.querySelector('{ANSWER}')?.innerText.trim().length > 0"
 
 
 def measure_own_requests(browser: Browser, server: str) -> Iterator[Measured]:

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import pagedkv.cache
-from pagedkv.generate import Choices, Generation, prove
-from pagedkv.generate.dense_check import LOGIT_TOLERANCE, causal_attention, check, dense_logits
+from pagedkv.generate import Check, Choices, Generation, check_of, dense_check, prove
+from pagedkv.generate.dense_check import LOGIT_TOLERANCE, causal_attention, dense_logits
 from pagedkv.generate.sampling import draws, pick
 from pagedkv.model.train import dense_causal_attend
 
@@ -73,7 +73,7 @@ def test_a_token_that_was_not_drawn_is_named(generated, model):
     changed = list(answers[1].token_ids)
     changed[4] = (changed[4] + 1) % 62
     answers[1] = replace(answers[1], token_ids=tuple(changed))
-    proof = check(model, generation.choices, generation.prompt_ids, answers)
+    proof = Check(model, generation.choices, generation.prompt_ids, answers).proof()
     (difference,) = proof.differences
     assert (difference.name, difference.index) == ("R2", 4)
     assert difference.dense == generation.texts()[1][4]
@@ -88,7 +88,7 @@ def test_logits_that_are_off_are_noticed_even_where_no_token_changes(generated, 
     off = answers[2].logits.clone()
     off[3, 17] += wrong_by
     answers[2] = replace(answers[2], logits=off)
-    proof = check(model, generation.choices, generation.prompt_ids, answers)
+    proof = Check(model, generation.choices, generation.prompt_ids, answers).proof()
     assert not proof.differences
     assert proof.largest_logit_difference == pytest.approx(wrong_by, abs=1e-4, nan_ok=True)
     assert not proof.agrees
@@ -98,9 +98,40 @@ def test_answers_of_different_lengths_are_each_checked_to_their_end(generated, m
     generation = generated(num_answers=4, length=6)
     first, *others = generation.answers()
     shorter = replace(first, token_ids=first.token_ids[:3], logits=first.logits[:3])
-    done: list[int] = []
-    proof = check(model, generation.choices, generation.prompt_ids, [shorter, *others], done.append)
-    assert (proof.agrees, proof.num_tokens, done) == (True, 21, [1, 2, 3, 4])
+    answers = [shorter, *others]
+    proof = Check(model, generation.choices, generation.prompt_ids, answers).proof()
+    assert (proof.agrees, proof.num_tokens) == (True, 21)
+
+
+def test_a_check_goes_answer_by_answer_and_can_be_left_after_any(generated, monkeypatch):
+    generation = generated(num_answers=4, length=6)
+    run = []
+
+    def spied(model, prompt_ids, token_ids):
+        run.append(token_ids)
+        return dense_logits(model, prompt_ids, token_ids)
+
+    monkeypatch.setattr(dense_check, "dense_logits", spied)
+    check = check_of(generation)
+    for number in range(1, 4):
+        check.advance()
+        assert (check.num_checked, check.num_answers, check.is_done) == (number, 4, False)
+    assert check.proof() == check.proof() == prove(generation)
+    assert run[:4] == [answer.token_ids for answer in generation.answers()]
+    assert len(run) == 8  # four of them in ``prove``
+    with pytest.raises(ValueError, match="all 4 answers are checked"):
+        check.advance()
+
+
+def test_an_answer_whose_check_broke_can_be_checked_again(generated, monkeypatch):
+    check = check_of(generated(num_answers=4, length=6))
+    check.advance()
+    with monkeypatch.context() as broken:
+        broken.setattr(dense_check, "pick", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            check.advance()
+    assert check.num_checked == 1
+    assert check.proof() == prove(generated(num_answers=4, length=6))
 
 
 def test_an_answer_without_a_token_is_refused(generated, model):
@@ -108,7 +139,7 @@ def test_an_answer_without_a_token_is_refused(generated, model):
     first, *others = generation.answers()
     none = replace(first, token_ids=(), logits=first.logits[:0])
     with pytest.raises(ValueError, match=r"\[0, 6, 6, 6\]"):
-        check(model, generation.choices, generation.prompt_ids, [none, *others])
+        Check(model, generation.choices, generation.prompt_ids, [none, *others])
 
 
 def test_a_copy_that_copies_nothing_useful_is_objected_to(model, monkeypatch):

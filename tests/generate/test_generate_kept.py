@@ -1,7 +1,9 @@
 """A generation at rest: everything is there, in stretches that a player can be sent."""
 
+import base64
 import json
 
+import numpy as np
 import pytest
 
 from pagedkv.generate import Choices, Generation, Shelf, keep, prove
@@ -57,6 +59,33 @@ def test_of_a_long_run_the_frames_around_a_moment_are_sent(kept, monkeypatch):
         assert shown[index - stretch.first] == titles[index]
 
 
+def vectors_by_frame(data) -> list[list[bytes | None]]:
+    """What pointing at each slot of the board shows, frame by frame."""
+    shape = data["vectors"]["shape"]
+    packed = np.frombuffer(base64.b64decode(data["vectors"]["f16"]), "<f2").reshape(shape)
+    return [
+        [
+            None if slot.get("v") is None else packed[slot["v"]].tobytes()
+            for place in frame["blocks"]
+            for slot in data["blocks"][place]["slots"]
+        ]
+        for frame in data["frames"]
+    ]
+
+
+def test_a_stretch_is_sent_with_the_vectors_of_its_own_frames_and_no_others(kept, monkeypatch):
+    whole = json.loads(kept.stretch(0).player_json)
+    monkeypatch.setattr("pagedkv.generate.kept.POSITIONS_TO_SEND", 0)
+    monkeypatch.setattr("pagedkv.generate.kept.FEWEST_FRAMES", 2)
+    for first in (4, 2, 0):
+        data = json.loads(kept.stretch(first).player_json)
+        expected = vectors_by_frame(whole)[first : first + 2]
+        assert vectors_by_frame(data) == expected
+        shown = {vector for frame in expected for vector in frame} - {None}
+        assert len(shown) == data["vectors"]["shape"][0] > 0
+    assert shown < {vector for frame in vectors_by_frame(whole) for vector in frame} - {None}
+
+
 @pytest.mark.parametrize("index", [-1, 6])
 def test_a_frame_that_there_is_not_is_refused(kept, index):
     with pytest.raises(ValueError, match="frames 0 to 5"):
@@ -81,6 +110,13 @@ def test_a_stopped_run_is_kept_as_far_as_it_came(model):
     assert [len(text) for text in kept.texts] == [1, 1]
 
 
+def test_a_proof_that_is_there_already_is_kept_and_not_made_again(generated, monkeypatch):
+    generation = generated(num_answers=4, length=6)
+    proof = prove(generation)
+    monkeypatch.setattr("pagedkv.generate.kept.prove", lambda _: 1 / 0)
+    assert keep(generation, proof).proof is proof
+
+
 def test_nothing_cannot_be_kept(model):
     with pytest.raises(ValueError):
         keep(Generation(Choices(), model))
@@ -95,6 +131,14 @@ def test_a_shelf_gives_back_what_was_put_on_it(kept):
     shelf.remove(one)
     assert shelf.get(one) is None
     assert len(shelf) == 1
+
+
+def test_what_one_shelf_gave_out_opens_nothing_on_another(kept):
+    """As after a server's caches were emptied: sessions remember keys of the shelf before."""
+    before, after = Shelf(10**9), Shelf(10**9)
+    keys = [before.put(kept) for _ in range(3)]
+    assert not {after.put(kept) for _ in range(3)} & set(keys)
+    assert [after.get(key) for key in keys] == [None] * 3
 
 
 def test_a_full_shelf_gives_up_what_was_asked_for_longest_ago(kept):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_generate_page import opened, press, sent_to_player, shown
+from test_generate_page import opened, press, refusal, sent_to_player, shown, texts
 from tiny_llama import write_folder
 
 from pagedkv.llama.folder import FOLDER_VARIABLE
@@ -55,13 +55,13 @@ def test_a_link_to_a_model_that_is_missing_is_refused(nothing: Path) -> None:
     assert not app.exception
     assert any("there is no folder" in text.value for text in app.text)
     assert app.radio(key="generate_model").value == "course"
-    assert not app.code
+    assert not texts(app)
 
 
 def test_with_weights_it_writes_tokens_and_opens_in_the_player(tiny: Path) -> None:
     app = asked(opened())
     assert not app.exception
-    assert not app.text
+    assert [text.value for text in app.text] == list(texts(app))
     assert "give the same 8 tokens" in shown(app)
     assert "8 tokens · " in shown(app)
     app.number_input(key="generate_moment").set_value(2).run()
@@ -78,5 +78,5 @@ def test_broken_weights_are_refused_in_words(tiny: Path) -> None:
     (tiny / "model.safetensors").write_bytes(b"no weights")
     app = asked(opened())
     assert not app.exception
-    assert "model.safetensors" in app.text[-1].value
-    assert not app.code
+    assert "model.safetensors" in refusal(app)
+    assert not texts(app)
