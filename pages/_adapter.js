@@ -26,7 +26,6 @@ function mountView(parent, data, setTriggerValue) {
   let last = JSON.parse(data.lesson).frames.length - 1;
 
   function follow() {
-    if (branch) branch.disabled = index >= last;
     const query = addressQuery(address, index, present);
     history.replaceState(history.state, "", query || location.pathname);
     link.href = location.href;
@@ -35,6 +34,9 @@ function mountView(parent, data, setTriggerValue) {
   const player = mountPlayer(root, JSON.parse(data.lesson), {
     index,
     present,
+    onDraw(drawn) {
+      if (branch) branch.disabled = drawn >= last;
+    },
     onSettle(settled) {
       index = settled;
       follow();

@@ -5,6 +5,7 @@ Most blocks are the same in frame after frame. So what a description depends on 
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from pagedkv.trace.state import BlockView, SlotView
 from pagedkv.trace.written import visible
 
 Data = dict[str, Any]
+
+LONG_TAGS = 2  # owners that find room beside a card with their entries written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +79,17 @@ def _news(frame: Frame) -> defaultdict[int, list[Event]]:
 def block_data(facts: BlockFacts, roster: Roster) -> Data:
     """Describe a block."""
     block = facts.block
-    tags = [f"{name}·L{logical}" for name, logical in facts.owners]
     return {
         "id": block.block_id,
         "ref": block.ref_count,
         "refText": _ref_text(facts),
         "changed": _ref_before(facts) is not None,
         "owners": [[roster.index(name), logical] for name, logical in facts.owners],
-        "tags": tags,
+        "tags": _tags(facts),
         "free": _place_in_line(facts),
         "origin": _origin(facts) if block.ref_count else "",
         "note": _note(facts),
-        "label": _block_label(block, tags),
+        "label": _block_label(block, facts.owners),
         "slots": [
             _slot(slot, offset, vector, roster, leftover)
             for offset, (slot, vector, leftover) in enumerate(
@@ -95,6 +97,21 @@ def block_data(facts: BlockFacts, roster: Roster) -> Data:
             )
         ],
     }
+
+
+def _tags(facts: BlockFacts) -> list[str]:
+    """Name the owners beside the card; of many the first alone says which entry it is to them all.
+
+    Whoever shares a block shares it as the same logical block.
+    """
+    long = [_entry(*owner) for owner in facts.owners]
+    if len(long) <= LONG_TAGS:
+        return long
+    return [long[0], *(name for name, _ in facts.owners[1:])]
+
+
+def _entry(name: str, logical: int) -> str:
+    return f"{name}·L{logical}"
 
 
 def _ref_before(facts: BlockFacts) -> int | None:
@@ -141,11 +158,11 @@ def _origin(facts: BlockFacts) -> str:
     return ""
 
 
-def _block_label(block: BlockView, tags: list[str]) -> str:
+def _block_label(block: BlockView, owners: Sequence[tuple[str, int]]) -> str:
     if not block.ref_count:
         return say("block_free", block=block.block_id)
-    owners = ", ".join(tags)
-    return say("block_used", block=block.block_id, ref=block.ref_count, owners=owners)
+    named = ", ".join(_entry(*owner) for owner in owners)
+    return say("block_used", block=block.block_id, ref=block.ref_count, owners=named)
 
 
 def _slot(

@@ -12,6 +12,7 @@
  *              present: false,            fill the whole window: board, caption and player only
  *              theme: 'auto',             'light', 'dark', or by the page's background
  *              heading: false,            also show the lesson's title and question
+ *              onDraw: (index) => {},     whenever a frame is drawn
  *              onSettle: (index) => {},   250 ms after the learner's last move
  *              onPresent: (bool) => {} }  when the learner enters or leaves the presentation
  *   returns  { update(data, options), index(), destroy() }
@@ -154,6 +155,7 @@ class Player {
     setAttr(this.shell, "data-index", playback.index);
     setAttr(this.shell, "data-what-if", frame.whatIf ? "true" : null);
     if (this.shell.dataset.dense) revealBlock(board.pool, frame.focus);
+    this.options.onDraw?.(playback.index);
   }
 
   /** Take over a choice (request, layer, head, slot, look-up) and redraw what shows it. */

@@ -131,6 +131,11 @@ class LessonPage:
         """Whether the board is still the one that was marked."""
         return self.by_id("board").get_attribute("data-mark") == "here"
 
+    def choose(self, label: str, option: str) -> None:
+        """Choose an option of the box with this label."""
+        self.page.get_by_role("combobox", name=label).click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
     def click(self, name: str) -> None:
         """Click the button of this name."""
         self.page.get_by_role("button", name=name, exact=True).click()

@@ -8,8 +8,8 @@ from accessibility import serious_violations
 from browser_tools import LessonPage, Open
 from playwright.sync_api import expect
 
-from pagedkv.sandbox.actions import EngineStep, Fork, NewRequest
-from pagedkv.sandbox.as_file import to_file
+from pagedkv.sandbox.actions import DecodeToken, EngineStep, Finish, Fork, NewRequest
+from pagedkv.sandbox.as_file import read_file, to_file
 from pagedkv.sandbox.as_link import read_link, to_link
 from pagedkv.sandbox.script import Pool, Script
 
@@ -103,3 +103,58 @@ def test_a_hostile_link(open_lesson: Open):
     expect(page.step_label).to_have_text("1 of 1")
     assert page.page.locator("img[src=x]").count() == 0
     assert page.complaints == []
+
+
+def test_everything_that_can_be_typed_and_chosen(open_lesson: Open):
+    page = open_lesson("/sandbox")
+    expect(page.step_label).to_have_text("1 of 1")
+    page.page.get_by_label("Prompt").fill("To be")
+    do(page, "New request", 2)  # the field was not left before
+    page.page.get_by_label("Token", exact=True).fill("Z")
+    do(page, "Decode one token", 3)
+    expect(page.page.get_by_label("Token", exact=True)).to_have_value("")
+    do(page, "Fork", 4)
+    page.choose("Request", "R2")
+    do(page, "Finish", 5)
+    page.choose("Free list", "scattered")
+    expect(page.by_id("table-R1-L1")).to_have_attribute("data-block", "3")
+    typed = (NewRequest("To be"), DecodeToken(1, "Z"), Fork(1), Finish(2))
+    page.expect_query(s=to_link(Script(Pool(free_order="scattered"), typed)))
+    page.choose("Start from", "Fork a full block")
+    expect(page.step_label).to_have_text("5 of 5")
+    page.click("Bring back the session before")
+    page.expect_query(s=to_link(Script(Pool(free_order="scattered"), typed)))
+    assert page.complaints == []
+
+
+def test_the_downloaded_file_opens_as_the_same_session(open_lesson: Open, tmp_path: Path):
+    page = open_lesson(f"/sandbox?s={to_link(SESSION)}")
+    expect(page.step_label).to_have_text("5 of 5")
+    page.page.get_by_text("Keep and share this session").click()
+    with page.page.expect_download() as download:
+        page.page.get_by_text("Download as a file").click()
+    kept = tmp_path / "kept.json"
+    download.value.save_as(kept)
+    assert read_file(kept.read_bytes()) == SESSION
+    code = page.page.get_by_test_id("stCode")
+    expect(code).to_contain_text("engine.fork('R1', 'R2')")
+    assert page.complaints == []
+
+
+def test_going_on_at_once_from_the_frame_just_stepped_to(open_lesson: Open):
+    page = open_lesson(f"/sandbox?s={to_link(SESSION)}")
+    expect(page.step_label).to_have_text("5 of 5")
+    page.by_id("player").focus()
+    page.page.evaluate(PRESS_TWICE_AND_BRANCH)  # sooner than the player tells its host
+    expect(page.step_label).to_have_text("3 of 3")
+    assert session(page).actions == SESSION.actions[:2]
+
+
+PRESS_TWICE_AND_BRANCH = """() => {
+  const host = [...document.querySelectorAll('*')].find(
+    (node) => node.shadowRoot?.querySelector('[data-testid=branch]'));
+  const back = new KeyboardEvent('keydown', {key: 'ArrowLeft', bubbles: true});
+  window.dispatchEvent(back);
+  window.dispatchEvent(back);
+  host.shadowRoot.querySelector('[data-testid=branch]').click();
+}"""
