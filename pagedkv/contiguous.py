@@ -1,15 +1,18 @@
 """The baseline that paging improves on: one region, one unbroken reservation a request.
 
-A request declares the most positions it may ever hold and gets that many slots in a row, from the
-first hole that is large enough (first fit). The whole reservation is taken for as long as it runs,
-stored or not: that is what the paged pool is compared with. Slots are counted from 0; no tensors
-stand behind them, nothing grows beyond its reservation, and nothing is ever moved.
+A request declares the most positions it may ever hold and gets that many slots in a row, where the
+placement finds room: the first hole that is large enough, or a buddy allocator's chunk. The whole
+reservation is taken for as long as it runs, stored or not: that is what the paged pool is compared
+with. Slots are counted from 0; no tensors stand behind them, nothing grows beyond its reservation,
+and nothing is ever moved.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from pagedkv.checks import require_name, require_whole_number
+from pagedkv.contiguous_placement import FirstFit, Hole, Placement
 from pagedkv.events import Listener, RequestRefused, ignore
 from pagedkv.refusals import OutOfSlots
 
@@ -34,31 +37,29 @@ class Reservation:
         return self.reserved - self.stored
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """``size`` free slots in a row, from slot ``start`` on."""
-
-    start: int
-    size: int
-
-
 class ContiguousRegion:
     """``capacity`` slots, handed out as unbroken reservations.
 
-    Wrong numbers, unknown names and names taken raise ValueError; no room raises ``OutOfSlots``.
+    ``place`` makes the placement that chooses where: ``FirstFit`` or ``Buddy``, which takes more
+    slots than are reserved. Wrong numbers, unknown names and names taken raise ValueError; no room raises ``OutOfSlots``.
     Either way nothing has changed. ``on_event`` hears of refusals.
     """
 
-    def __init__(self, capacity: int, *, on_event: Listener = ignore) -> None:
-        require_whole_number("capacity", capacity, least=0)
-        self._capacity = capacity
+    def __init__(
+        self,
+        capacity: int,
+        *,
+        place: Callable[[int], Placement] = FirstFit,
+        on_event: Listener = ignore,
+    ) -> None:
+        self._placement = place(capacity)
         self._reservations: dict[str, Reservation] = {}  # by name, in order of arrival
         self._on_event = on_event
 
     @property
     def capacity(self) -> int:
         """All slots, reserved or free."""
-        return self._capacity
+        return self._placement.capacity
 
     @property
     def reservations(self) -> tuple[Reservation, ...]:
@@ -67,8 +68,8 @@ class ContiguousRegion:
 
     @property
     def holes(self) -> tuple[Hole, ...]:
-        """The free stretches between, before and behind the reservations, by place."""
-        return tuple(hole for hole in self._gaps() if hole.size > 0)
+        """The free stretches, by place, each of which could be reserved as a whole."""
+        return self._placement.holes
 
     @property
     def free_slots(self) -> int:
@@ -86,16 +87,17 @@ class ContiguousRegion:
         return declared_max <= self.largest_hole
 
     def reserve(self, name: str, declared_max: int) -> Reservation:
-        """Reserve ``declared_max`` slots in the first hole that is large enough; store nothing.
+        """Reserve ``declared_max`` slots in a hole that is large enough; store nothing.
 
         Raises OutOfSlots if there is no such hole; ValueError if the name is taken.
         """
         require_name("name", name)
         if name in self._reservations:
             raise ValueError(f"name must be new, and there is a reservation of {name!r}")
-        if not self.can_reserve(declared_max):
+        require_whole_number("declared_max", declared_max, least=1)
+        start = self._placement.take(declared_max)
+        if start is None:
             self._refuse(name, declared_max)
-        start = next(hole.start for hole in self.holes if hole.size >= declared_max)
         self._reservations[name] = Reservation(name, start, declared_max)
         return self._reservations[name]
 
@@ -113,8 +115,9 @@ class ContiguousRegion:
 
     def release(self, name: str) -> None:
         """End a request and give all its slots back."""
-        self._reservation(name)
+        reservation = self._reservation(name)
         del self._reservations[name]
+        self._placement.give_back(reservation.start, reservation.reserved)
 
     def _reservation(self, name: str) -> Reservation:
         require_name("name", name)
@@ -123,19 +126,18 @@ class ContiguousRegion:
             raise ValueError(f"name must be that of a reservation (now: {known}), got {name!r}")
         return self._reservations[name]
 
-    def _refuse(self, name: str, needed: int) -> None:
-        refusal = OutOfSlots(name, needed, self.free_slots, self.capacity, self.largest_hole)
+    def _refuse(self, name: str, needed: int) -> NoReturn:
+        refusal = OutOfSlots(
+            name,
+            needed,
+            self.free_slots,
+            self.capacity,
+            self.largest_hole,
+            self._placement.longest,
+        )
         self._on_event(
             RequestRefused(
                 name, needed, self.free_slots, self.capacity, refusal.reason, unit="slots"
             )
         )
         raise refusal
-
-    def _gaps(self) -> Iterator[Hole]:
-        """Walk along the region; a gap between two neighbours may be of size 0."""
-        start = 0
-        for reservation in self.reservations:
-            yield Hole(start, reservation.start - start)
-            start = reservation.stop
-        yield Hole(start, self.capacity - start)

@@ -37,23 +37,32 @@ class OutOfSlots(Exception):
     """No hole of the contiguous region is large enough for a reservation.
 
     ``needed`` slots in a row are wanted; ``free`` of ``total`` are free, but no more than
-    ``largest_hole`` of them in a row. ``reason`` is "wait" if an empty region would do, else
-    "never fits".
+    ``largest_hole`` of them in a row. ``reason`` is "wait" if an empty region would do, which has
+    ``longest`` slots in a row (``total`` unless its allocator deals in chunks), else "never fits".
     """
 
-    def __init__(self, request: str, needed: int, free: int, total: int, largest_hole: int) -> None:
-        super().__init__(request, needed, free, total, largest_hole)
+    def __init__(
+        self,
+        request: str,
+        needed: int,
+        free: int,
+        total: int,
+        largest_hole: int,
+        longest: int | None = None,
+    ) -> None:
+        super().__init__(request, needed, free, total, largest_hole, longest)
         self.request = request
         self.needed = needed
         self.free = free
         self.total = total
         self.largest_hole = largest_hole
-        self.reason: RefusalReason = "wait" if needed <= total else "never fits"
+        self.longest = total if longest is None else longest
+        self.reason: RefusalReason = "wait" if needed <= self.longest else "never fits"
 
     def __str__(self) -> str:
         wanted = f"{self.request} needs {_count(self.needed, 'slot')} in a row"
         if self.reason == "never fits":
-            return f"{wanted}, the region has {self.total}: it never fits"
+            return f"{wanted}, the region has {self.longest}: it never fits"
         scattered = "" if self.largest_hole == self.free else f", {self.largest_hole} in a row"
         return f"{wanted}, {_are_free(self.free, self.total)}{scattered}: it has to wait"
 
