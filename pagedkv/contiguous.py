@@ -40,9 +40,9 @@ class Reservation:
 class ContiguousRegion:
     """``capacity`` slots, handed out as unbroken reservations.
 
-    ``place`` makes the placement that chooses where: ``FirstFit`` or ``Buddy``, which takes more
-    slots than are reserved. Wrong numbers, unknown names and names taken raise ValueError; no room raises ``OutOfSlots``.
-    Either way nothing has changed. ``on_event`` hears of refusals.
+    ``place`` makes the placement that chooses where: ``FirstFit``, or ``Buddy``, which takes more
+    slots than are reserved. Wrong numbers, unknown names and names taken raise ValueError; no room
+    raises ``OutOfSlots``. Either way nothing has changed. ``on_event`` hears of refusals.
     """
 
     def __init__(

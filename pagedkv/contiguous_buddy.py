@@ -62,7 +62,7 @@ class Buddy:
         return 1 << (size - 1).bit_length()
 
     def take(self, size: int) -> int | None:
-        """Take a chunk of at least ``size`` slots, cut from the smallest that will do, else None."""
+        """Take a chunk of at least ``size`` slots, cut from the smallest that will do; or None."""
         wanted = self.taken(size)
         large_enough = [free for free, starts in self._free.items() if starts and free >= wanted]
         if not large_enough:

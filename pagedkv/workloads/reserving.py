@@ -1,0 +1,119 @@
+"""Contiguous reservation: each answer gets a chunk for all it may become, before it starts.
+
+The region is the lessons' own, with a buddy allocator for its placement. Three ways to say how long
+an answer may become, as in the paper (Kwon et al. 2023, section 6.1): *max* reserves the model's
+maximum length, *pow2* the answer's length rounded up to a power of two, behind the prompt, and
+*oracle* just what will be filled, as if the length were known.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from pagedkv.contiguous import ContiguousRegion
+from pagedkv.contiguous_buddy import Buddy
+from pagedkv.refusals import OutOfSlots
+from pagedkv.workloads.running import Running
+from pagedkv.workloads.usage import Usage
+from pagedkv.workloads.workload import Request
+
+Reserve = Callable[[Request, int], int]  # a request and the maximum length -> slots
+
+
+def reserve_max(_: Request, max_length: int) -> int:
+    """The model's maximum length, whatever is asked."""
+    return max_length
+
+
+def reserve_pow2(request: Request, max_length: int) -> int:
+    """The prompt, and the answer rounded up to a power of two: 25 -> 32; at most the maximum."""
+    rounded = 1 << (request.num_outputs - 1).bit_length()
+    return min(request.num_inputs + rounded, max_length)
+
+
+def reserve_oracle(request: Request, _: int) -> int:
+    """What prompt and answer will fill, known beforehand."""
+    return request.num_positions
+
+
+RESERVATIONS: Mapping[str, Reserve] = MappingProxyType(
+    {"max": reserve_max, "pow2": reserve_pow2, "oracle": reserve_oracle}
+)
+
+
+class ReservingMemory:
+    """``num_slots`` slots in one region; ``reserve`` says how many each answer is given."""
+
+    def __init__(self, reserve: Reserve, num_slots: int, num_answers: int, max_length: int) -> None:
+        self._reserve = reserve
+        self._num_answers = num_answers
+        self._max_length = max_length
+        self.region = ContiguousRegion(num_slots, place=Buddy)
+        self._fits: dict[int, bool] = {}  # size of a reservation -> whether an empty region has it
+        self._num_sequences = 0
+        self._stored_at_0 = 0  # slots stored now, less one an iteration for each answer
+        self._to_be_filled = 0  # slots that the running requests will have filled in the end
+        self._never_filled = 0
+
+    def could_hold(self, request: Request) -> bool:
+        """Whether an empty region has room for all answers beside each other."""
+        size = self._reserve(request, self._max_length)
+        if size not in self._fits:
+            empty = Buddy(self.region.capacity)
+            takes = (empty.take(size) for _ in range(self._num_answers))
+            self._fits[size] = all(start is not None for start in takes)
+        return self._fits[size]
+
+    def grow(self, now: int) -> bool:
+        """Nothing to do: whoever runs has room for all it may become."""
+        return True
+
+    def admit(self, running: Running) -> bool:
+        """Reserve for every answer, or for none."""
+        size = self._reserve(running.request, self._max_length)
+        names = self._names(running)
+        for index, name in enumerate(names):
+            try:
+                self.region.reserve(name, size)
+            except OutOfSlots:
+                for reserved in names[:index]:
+                    self.region.release(reserved)
+                return False
+            self.region.store(name, running.stored_then)
+        self._count(running, size, 1)
+        return True
+
+    def release(self, running: Running, now: int) -> None:
+        """End every answer; what it stored since it started is put into its room at once."""
+        since = running.stored(now - 1) - running.stored_then
+        for name in self._names(running):
+            if since:
+                self.region.store(name, since)
+            self.region.release(name)
+        self._count(running, self._reserve(running.request, self._max_length), -1)
+
+    def quiet(self, now: int) -> int | None:
+        """Nobody will need more."""
+        return None
+
+    def usage(self, now: int) -> Usage:
+        """What is stored, what will be, and what never is; rounding up counts as external."""
+        stored = self._stored_at_0 + now * self._num_sequences
+        return Usage(
+            num_slots=self.region.capacity,
+            stored=stored,
+            reserved=self._to_be_filled - stored,
+            internal=self._never_filled,
+            unshared=self._to_be_filled + self._never_filled,
+            growth=self._num_sequences,
+        )
+
+    def _names(self, running: Running) -> list[str]:
+        return [f"{running.request.number}.{answer}" for answer in range(self._num_answers)]
+
+    def _count(self, running: Running, size: int, sign: int) -> None:
+        answers = sign * self._num_answers
+        positions = running.request.num_positions
+        self._num_sequences += answers
+        self._stored_at_0 += answers * (running.stored_then - running.admitted)
+        self._to_be_filled += answers * positions
+        self._never_filled += answers * (size - positions)

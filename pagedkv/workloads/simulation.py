@@ -1,0 +1,193 @@
+"""The simulation: requests come, wait, run, may be preempted, and go, an iteration at a time.
+
+First come, first served. In every iteration those who run make room for one more token of each
+answer; where blocks run out, the latest arrival gives up all it holds and waits at the head of the
+queue, to compute prompt and answer so far again. Then, if nobody had to give up, the head of the
+queue is admitted while there is room for it. Nobody overtakes, so nobody starves.
+
+Nothing happens in most iterations but that everybody stores a token, so these are taken together.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+
+from pagedkv.workloads.outcome import Outcome, saved_of, shares_of
+from pagedkv.workloads.running import Running
+from pagedkv.workloads.setup import Setup
+from pagedkv.workloads.sums import Line, Sums
+from pagedkv.workloads.usage import Usage
+from pagedkv.workloads.workload import Request, Workload
+
+OnProgress = Callable[[int, int], object]  # requests that are done, of how many
+
+WARM_UP = 500  # iterations in which the pool fills; the paper's figures are compared without them
+TURNS_BETWEEN_NEWS = 2000
+
+
+class Simulation:
+    """One workload under one ``Setup``. ``run`` it, and ask for its ``outcome`` at any time."""
+
+    def __init__(self, workload: Workload, setup: Setup) -> None:
+        self.setup = setup
+        self.memory = setup.memory()
+        self.now = 0  # the next iteration
+        self.finished = 0
+        self.turned_away = 0
+        self.preemptions = 0
+        self._num_requests = len(workload)
+        self._coming: Iterator[Request] = iter(workload)
+        self._next: Request | None = next(self._coming)
+        self._waiting: deque[tuple[Request, int]] = deque()  # with the slots to fill at once
+        self._running: dict[int, Running] = {}  # by number, which is the order of arrival
+        self._leaving: list[tuple[int, int, Running]] = []  # by iteration
+        self._ever, self._steady = Sums(), Sums()
+        self._queue_was_empty = False
+        self._batches = Line()
+
+    # Questions
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every request has ended or was turned away."""
+        return self.finished + self.turned_away == self._num_requests
+
+    @property
+    def running(self) -> tuple[Running, ...]:
+        """Who runs, by arrival."""
+        return tuple(self._running.values())
+
+    @property
+    def num_waiting(self) -> int:
+        """How many have arrived and wait."""
+        return len(self._waiting)
+
+    def outcome(self) -> Outcome:
+        """What has come of it so far."""
+        is_steady = self._steady.iterations > 0
+        sums = self._steady if is_steady else self._ever
+        return Outcome(
+            setup=self.setup,
+            num_requests=self._num_requests,
+            finished=self.finished,
+            turned_away=self.turned_away,
+            preemptions=self.preemptions,
+            iterations=self.now,
+            measured=sums.iterations,
+            measured_from=WARM_UP if is_steady else 0,
+            is_steady=is_steady,
+            shares=shares_of(sums),
+            mean_batch=sums.requests / sums.iterations if sums.iterations else 0.0,
+            saved=saved_of(sums),
+            batches=self._batches.points(),
+        )
+
+    # Commands
+
+    def run(self, on_progress: OnProgress | None = None) -> None:
+        """Go on to the end. An error that ``on_progress`` raises stops here; ``run`` goes on later.
+
+        It is told how many requests are done, of how many: at first, at last, and at least once for
+        every hundredth of them in between.
+        """
+        step = max(1, self._num_requests // 100)
+        turns, told = 0, -step
+        while True:
+            done = self.finished + self.turned_away
+            if on_progress is not None and (
+                self.is_done or done >= told + step or turns % TURNS_BETWEEN_NEWS == 0
+            ):
+                told = done
+                on_progress(done, self._num_requests)
+            if self.is_done:
+                return
+            self.advance()
+            turns += 1
+
+    def advance(self) -> Usage | None:
+        """Simulate the next iteration, and those after it in which nothing else happens.
+
+        Returns how the slots are used in the first of them; None if nobody ran.
+        """
+        now = self.now
+        self._let_go(now)
+        self._let_in(now)
+        has_preempted = self._grow(now)
+        if not has_preempted:
+            self._admit(now)
+        if not self._waiting and self._next is None:
+            self._queue_was_empty = True
+        if not self._running:
+            if self._next is not None:
+                self.now = self._arrives(self._next)
+            return None
+        iterations = 1 if has_preempted else self._until_something_happens(now)
+        usage = self.memory.usage(now)
+        self._measure(usage, now, iterations)
+        self.now += iterations
+        return usage
+
+    # Inside
+
+    def _arrives(self, request: Request) -> int:
+        """The first iteration that begins when the request is there."""
+        return -int(-request.arrival * 1000 // self.setup.iteration_ms)
+
+    def _let_go(self, now: int) -> None:
+        """End those whose outputs are all there."""
+        while self._leaving and self._leaving[0][0] <= now:
+            running = heappop(self._leaving)[2]
+            if self._running.get(running.request.number) is running:  # else it was preempted
+                del self._running[running.request.number]
+                self.memory.release(running, now)
+                self.finished += 1
+
+    def _let_in(self, now: int) -> None:
+        """Put into the queue who has arrived, except those who could never run."""
+        while self._next is not None and self._arrives(self._next) <= now:
+            request, self._next = self._next, next(self._coming, None)
+            if request.num_tokens <= self.setup.max_length and self.memory.could_hold(request):
+                self._waiting.append((request, request.num_inputs))
+            else:
+                self.turned_away += 1
+
+    def _grow(self, now: int) -> bool:
+        """Make room for a token more of everybody; say if somebody had to give up for it."""
+        has_preempted = False
+        while not self.memory.grow(now):
+            _, latest = self._running.popitem()
+            self.memory.release(latest, now)
+            self._waiting.appendleft((latest.request, latest.stored(now)))
+            self.preemptions += 1
+            has_preempted = True
+        return has_preempted
+
+    def _admit(self, now: int) -> None:
+        """Admit from the head of the queue while there is room."""
+        while self._waiting:
+            request, stored = self._waiting[0]
+            running = Running(request, now, stored)
+            if not self.memory.admit(running):
+                return
+            self._waiting.popleft()
+            self._running[request.number] = running
+            heappush(self._leaving, (running.leaves, request.number, running))
+
+    def _until_something_happens(self, now: int) -> int:
+        """Iterations from ``now`` on in which nobody comes, goes, is admitted or takes a block."""
+        events = [self._leaving[0][0] - now]
+        quiet = self.memory.quiet(now)
+        if quiet is not None:
+            events.append(quiet)
+        if self._next is not None and not self._waiting:
+            events.append(self._arrives(self._next) - now)
+        if now < WARM_UP:
+            events.append(WARM_UP - now)
+        return max(1, min(events))
+
+    def _measure(self, usage: Usage, now: int, iterations: int) -> None:
+        batch = len(self._running)
+        self._ever.add(usage, batch, iterations)
+        if now >= WARM_UP and not self._queue_was_empty:
+            self._steady.add(usage, batch, iterations)
+        self._batches.add(batch, now, iterations)
