@@ -1,8 +1,12 @@
-"""The command line: list the lessons, or run one and print its trace.
+"""The command line: list the lessons, run one and print its trace, or simulate a workload.
 
     python -m pagedkv lessons [--json]
     python -m pagedkv trace LESSON [--block-size N] [--capacity N] [--prompt-length N] [--seed N]
                                    [--json]
+    python -m pagedkv simulate [--workload sharegpt|alpaca|FILE] [--policy max,pow2,oracle,paged]
+                               [--requests N] [--block-size N] [--slots N] [--answers N] [--seed N]
+                               [--max-len N] [--rate R] [--iteration-ms MS] [--skip-bad-rows]
+                               [--json]
 
 Bad input ends with exit code 2 and one line that names the value and what would be right; so does
 a bad ``PAGEDKV_DEVICE`` or ``PAGEDKV_BACKEND``, which ``pagedkv`` itself meets before this runs.
@@ -12,7 +16,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
@@ -20,14 +24,16 @@ from pagedkv.recorder import record
 from pagedkv.settings import RANGES, Settings, SettingsError
 from pagedkv.trace.as_json import trace_to_dict
 from pagedkv.trace.as_text import trace_to_text
+from pagedkv.workloads import WorkloadError
+from pagedkv.workloads.command import add_simulate, print_simulate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        text = print_lessons(options) if options.command == "lessons" else print_trace(options)
-    except (SettingsError, UnknownLessonError) as error:
+        text = COMMANDS[options.command](options)
+    except (SettingsError, UnknownLessonError, WorkloadError) as error:
         print(f"pagedkv: {error}", file=sys.stderr)
         return 2
     print_all(text)
@@ -77,6 +83,14 @@ def print_trace(options: argparse.Namespace) -> str:
     return trace_to_text(trace, lesson.title).rstrip()
 
 
+# How each command becomes a text; what it raises is told in a line.
+COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
+    "lessons": print_lessons,
+    "trace": print_trace,
+    "simulate": print_simulate,
+}
+
+
 def whole_number(text: str) -> int | str:
     """The number that ``text`` writes; other text as it is, for ``Settings`` to refuse by name."""
     try:
@@ -102,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
             metavar="N",
             help=f"{allowed[0]} to {allowed[-1]}, default {getattr(defaults, name)}",
         )
+    add_simulate(commands)
     return parser
 
 

@@ -42,6 +42,7 @@ ABOVE_TRACE = (
     "pagedkv.run_store",
     "pagedkv.sandbox",
     "pagedkv.terms",
+    "pagedkv.workloads",
     "pagedkv.__main__",
 )
 
@@ -170,6 +171,14 @@ def test_player_and_figures_read_traces_and_know_neither_torch_nor_engine_nor_sc
 @pytest.mark.parametrize("module", modules("pagedkv.player"))
 def test_the_player_knows_no_figure(module):
     assert not [name for name in ours(module) if within(name, ("pagedkv.figures",))]
+
+
+@pytest.mark.parametrize("module", modules("pagedkv.workloads"))
+def test_workloads_count_slots_and_know_no_tensor_and_no_lesson(module):
+    assert packages(module).isdisjoint({"torch", "triton", "kernels"})
+    known = {f"pagedkv.{room}" for room in ("checks", "layout", "refusals", "contiguous")}
+    known |= {"pagedkv", "pagedkv.contiguous_buddy", "pagedkv.trace.written"}
+    assert [n for n in ours(module) - known if not within(n, ("pagedkv.workloads",))] == []
 
 
 def test_only_pages_and_app_import_streamlit():

@@ -9,7 +9,8 @@ from pagedkv.workloads.makers import MODEL_MAX_LENGTH
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.reserving import RESERVATIONS, ReservingMemory
 from pagedkv.workloads.running import Memory
-from pagedkv.workloads.workload import WorkloadError
+from pagedkv.workloads.shown import any_of, cut
+from pagedkv.workloads.workload import Workload, WorkloadError
 
 POLICIES = (*RESERVATIONS, "paged")
 
@@ -81,12 +82,6 @@ def require_measure(name: str, value: object, least: float, most: float) -> None
     raise WorkloadError(f"{name} is {cut(value)}; it must be a number from {least:g} to {most:g}")
 
 
-def cut(value: object, longest: int = 40) -> str:
-    """Write a value that somebody gave, cut short if it is long."""
-    written = repr(value)
-    return written if len(written) <= longest else f"{written[: longest - 1]}…"
-
-
-def any_of(names: tuple[str, ...]) -> str:
-    """Join names for a sentence: "max, pow2, oracle or paged"."""
-    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+def max_length_for(workload: Workload) -> int:
+    """OPT's maximum length, or more where the workload has longer requests."""
+    return max(MODEL_MAX_LENGTH, workload.longest)

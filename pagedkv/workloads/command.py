@@ -1,0 +1,188 @@
+"""``python -m pagedkv simulate``: a workload under several policies, as a table or as JSON."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from pagedkv.workloads.makers import RECIPES, make_workload
+from pagedkv.workloads.outcome import Outcome
+from pagedkv.workloads.setup import (
+    HIGHEST_RATE,
+    LEAST_RATE,
+    POLICIES,
+    Setup,
+    max_length_for,
+    require_measure,
+    require_number,
+)
+from pagedkv.workloads.shown import any_of, cut
+from pagedkv.workloads.simulation import Simulation
+from pagedkv.workloads.trace_file import LARGEST_FILE, TraceError, read_trace
+from pagedkv.workloads.workload import Workload, WorkloadError
+
+DECIMALS = 4
+DEFAULT_REQUESTS = 4000
+
+NUMBERS = {  # option -> (its range, what it says)
+    "requests": ("requests", f"how many; default {DEFAULT_REQUESTS}, or all of a file"),
+    "block-size": ("block_size", "slots in a block; default 16"),
+    "slots": ("slots", "slots of KV memory; default 15728, OPT-13B's on one A100"),
+    "answers": ("answers", "answers to each prompt, which share its full blocks; default 1"),
+    "seed": ("seed", "the same seed gives the same requests; default 0"),
+    "max-len": ("max_length", "the model's maximum length; default 2048, or a file's longest"),
+}
+
+
+def add_simulate(commands: Any) -> None:
+    """Add the command to the parser's others."""
+    parser = commands.add_parser("simulate", help="run a workload under several memory policies")
+    parser.add_argument(
+        "--workload", default="sharegpt", metavar="|".join([*RECIPES, "FILE"]), help="or a trace"
+    )
+    parser.add_argument("--policy", default=",".join(POLICIES), metavar=",".join(POLICIES))
+    for name, (_, explanation) in NUMBERS.items():
+        parser.add_argument(f"--{name}", type=_number, metavar="N", help=explanation)
+    parser.add_argument("--rate", type=_number, metavar="R", help="requests a second; else at once")
+    parser.add_argument(
+        "--iteration-ms", type=_number, metavar="MS", help="how long an iteration takes; default 45"
+    )
+    parser.add_argument("--skip-bad-rows", action="store_true", help="leave bad rows of a file out")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def print_simulate(options: argparse.Namespace) -> str:
+    """Run the workload under each policy; raises ``WorkloadError`` for what cannot be."""
+    policies = _policies(options.policy)
+    for option, (name, _) in NUMBERS.items():
+        if (value := getattr(options, option.replace("-", "_"))) is not None:
+            require_number(name, value)
+    given = {
+        name: value
+        for name, option in (
+            ("slots", "slots"),
+            ("block_size", "block_size"),
+            ("answers", "answers"),
+            ("iteration_ms", "iteration_ms"),
+        )
+        if (value := getattr(options, option)) is not None
+    }
+    Setup(**given)  # a wrong number is told before a file is read
+    workload, told = _workload(options)
+    longest = options.max_len or max_length_for(workload)
+    outcomes = []
+    for policy in policies:
+        simulation = Simulation(workload, Setup(policy=policy, max_length=longest, **given))
+        simulation.run()
+        outcomes.append(simulation.outcome())
+    if options.json:
+        return json.dumps({"policies": [outcome_to_dict(outcome) for outcome in outcomes]})
+    return "\n".join([*told, "", *_table(outcomes)])
+
+
+def outcome_to_dict(outcome: Outcome) -> dict[str, object]:
+    """One policy's figures, percentages to four decimals."""
+    shares = outcome.shares
+    return {
+        "policy": outcome.setup.policy,
+        "token_pct": round(shares.token, DECIMALS),
+        "reserved_pct": round(shares.reserved, DECIMALS),
+        "internal_pct": round(shares.internal, DECIMALS),
+        "external_pct": round(shares.external, DECIMALS),
+        "mean_batch": round(outcome.mean_batch, DECIMALS),
+        "finished": outcome.finished,
+        "preemptions": outcome.preemptions,
+    }
+
+
+def _number(text: str) -> int | float | str:
+    """The number that ``text`` writes; other text as it is, to be refused by name."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _policies(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in POLICIES:
+            raise WorkloadError(f"policy is {cut(name)}; it must be {any_of(POLICIES)}")
+        if names.count(name) > 1:
+            raise WorkloadError(f"policy names {name} {names.count(name)} times; once is enough")
+    return names
+
+
+def _workload(options: argparse.Namespace) -> tuple[Workload, list[str]]:
+    """The workload, and what is to be told of it."""
+    if options.workload in RECIPES:
+        if options.rate is not None:
+            require_measure("rate", options.rate, LEAST_RATE, HIGHEST_RATE)
+        count = DEFAULT_REQUESTS if options.requests is None else options.requests
+        workload = make_workload(options.workload, count, options.seed or 0, options.rate)
+        told: list[str] = []
+    else:
+        if options.rate is not None:
+            raise WorkloadError("rate is for made workloads; a file brings its own arrivals")
+        workload, told = _read(options.workload, options.skip_bad_rows)
+        workload = workload.first(options.requests or len(workload))
+    lengths = f"{workload.mean_input:.2f} tokens in, {workload.mean_output:.2f} out on average"
+    return workload, [f"{workload.name}: {len(workload)} requests, {lengths}", *told]
+
+
+def _read(name: str, skip_bad_rows: bool) -> tuple[Workload, list[str]]:
+    path = Path(name)
+    wanted = f"{any_of((*RECIPES, 'a file that can be read'))}"
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise WorkloadError(f"workload is {cut(name)}; it must be {wanted} ({reason})") from None
+    try:
+        trace = read_trace(path.name, data, skip_bad_rows=skip_bad_rows)
+    except TraceError as error:
+        remedy = ". --skip-bad-rows leaves them out" if error.num_bad_rows else ""
+        raise WorkloadError(f"{cut(path.name)}: {error}{remedy}") from None
+    told = [f"read as {trace.format.name}: {', '.join(trace.format.columns)}"]
+    if trace.num_left_out:
+        told.append(f"{trace.num_left_out} rows left out, the first being {trace.left_out[0]}")
+    return trace.workload, told
+
+
+def _table(outcomes: list[Outcome]) -> list[str]:
+    """The figures, a line for each policy."""
+    head = f"{'policy':8}" + "".join(
+        f"{name:>12}"
+        for name in (
+            *("token %", "reserved %", "internal %", "external %"),
+            *("mean batch", "finished", "preempted", "iterations"),
+        )
+    )
+    lines = [head]
+    for outcome in outcomes:
+        shares = outcome.shares
+        parts = (shares.token, shares.reserved, shares.internal, shares.external)
+        counts = (outcome.finished, outcome.preemptions, outcome.iterations)
+        lines.append(
+            f"{outcome.setup.policy:8}"
+            + "".join(f"{part:12.1f}" for part in parts)
+            + f"{outcome.mean_batch:12.2f}"
+            + "".join(f"{count:12}" for count in counts)
+        )
+    lines += ["", *map(_measured_words, outcomes)]
+    return lines
+
+
+def _measured_words(outcome: Outcome) -> str:
+    """Over which iterations the means go, and who could never run."""
+    last = f"{outcome.measured} iterations from number {outcome.measured_from} on"
+    until = ", until the queue is empty" if outcome.is_steady else ""
+    words = f"{outcome.setup.policy}: means over {last}{until}."
+    if outcome.turned_away:
+        words += f" {outcome.turned_away} requests would never fit and were turned away."
+    return words
