@@ -1,0 +1,167 @@
+"""``python -m pagedkv simulate``: what it prints, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pagedkv.__main__ import main
+from pagedkv.workloads import POLICIES
+
+KEYS = [
+    "policy",
+    "token_pct",
+    "reserved_pct",
+    "internal_pct",
+    "external_pct",
+    "mean_batch",
+    "finished",
+    "preemptions",
+]
+SMALL = ("simulate", "--requests", "60")
+
+
+@pytest.fixture
+def run(capsys):
+    """``run(*arguments)`` is (exit code, stdout, stderr) of one command, in this process."""
+
+    def once(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(arguments)
+        except SystemExit as stopped:  # argparse's own way to refuse
+            code = stopped.code
+        return code, *capsys.readouterr()
+
+    return once
+
+
+def figures(run, *arguments: str) -> dict[str, dict]:
+    code, out, err = run(*SMALL, "--json", *arguments)
+    assert (code, err) == (0, "")
+    assert out.count("\n") == 1
+    printed = json.loads(out, parse_constant=pytest.fail)
+    assert list(printed) == ["policies"]
+    return {policy["policy"]: policy for policy in printed["policies"]}
+
+
+def test_json_has_four_policies_with_these_keys_and_nothing_else(run) -> None:
+    found = figures(run)
+    assert list(found) == list(POLICIES) == ["max", "pow2", "oracle", "paged"]
+    for policy in found.values():
+        assert list(policy) == KEYS
+        parts = [policy[key] for key in KEYS[1:5]]
+        assert sum(parts) == pytest.approx(100, abs=0.01)
+        assert policy["finished"] == 60
+    assert found["paged"]["mean_batch"] > found["oracle"]["mean_batch"] > 0
+
+
+def test_policies_come_in_the_order_that_was_asked_for(run) -> None:
+    assert list(figures(run, "--policy", "paged,max")) == ["paged", "max"]
+
+
+def test_options_change_what_they_name(run) -> None:
+    before = figures(run)
+    for arguments, policy in (
+        (("--block-size", "256"), "paged"),
+        (("--slots", "4096"), "max"),
+        (("--answers", "3"), "paged"),
+        (("--seed", "1"), "oracle"),
+        (("--workload", "alpaca"), "oracle"),
+        (("--rate", "0.1"), "paged"),
+    ):
+        after = figures(run, *arguments)
+        assert after[policy] != before[policy], arguments
+
+
+def test_the_same_seed_prints_the_same(run) -> None:
+    assert figures(run, "--seed", "5") == figures(run, "--seed", "5")
+
+
+def test_without_json_it_is_a_table_with_a_line_for_each_policy(run) -> None:
+    code, out, err = run(*SMALL)
+    assert (code, err) == (0, "")
+    assert out.startswith("ShareGPT-like: 60 requests, ")
+    lines = [line.split()[0] for line in out.splitlines() if line]
+    assert [line for line in lines if line in POLICIES] == list(POLICIES)
+    assert "mean batch" in out and "preempted" in out
+
+
+@pytest.fixture
+def trace(tmp_path: Path):
+    def write(text: str) -> str:
+        (tmp_path / "trace.csv").write_text(text)
+        return str(tmp_path / "trace.csv")
+
+    return write
+
+
+def test_a_file_is_simulated_and_its_format_shown(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10,5\n2,20,5\n")
+    code, out, _ = run("simulate", "--workload", file)
+    assert code == 0
+    assert "trace.csv: 2 requests, 15.00 tokens in, 5.00 out" in out
+    assert "read as plain CSV: arrival, input, output" in out
+    printed = json.loads(run("simulate", "--workload", file, "--json")[1])
+    assert [policy["finished"] for policy in printed["policies"]] == [2, 2, 2, 2]
+
+
+def test_bad_rows_of_a_file_are_left_out_on_request(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10,5\n2,0,5\n")
+    code, out, err = run("simulate", "--workload", file)
+    assert (code, out) == (2, "")
+    assert "line 3: input is '0'" in err and "--skip-bad-rows leaves them out" in err
+    code, out, _ = run("simulate", "--workload", file, "--skip-bad-rows")
+    assert code == 0
+    assert "1 rows left out, the first being line 3" in out
+
+
+def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -> None:
+    file = trace("arrival,input,output\n0,3000,5\n")
+    out = run("simulate", "--workload", file, "--json", "--policy", "max")[1]
+    assert json.loads(out)["policies"][0]["finished"] == 1
+    out = run("simulate", "--workload", file, "--policy", "max", "--max-len", "2048")[1]
+    assert "1 requests would never fit" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--policy", "lru"), "policy is 'lru'; it must be max, pow2, oracle or paged"),
+        (("--policy", ""), "policy is ''"),
+        (("--policy", "max,paged,max"), "policy names max 2 times"),
+        (("--requests", "0"), "requests is 0; it must be a whole number from 1 to 1000000"),
+        (("--requests", "9" * 5000), "requests is inf"),
+        (("--block-size", "-1"), "block_size is -1"),
+        (("--block-size", "1.5"), "block_size is 1.5"),
+        (("--block-size", "32", "--slots", "16"), "with 16 slots it must be at most that"),
+        (("--slots", "nan"), "slots is nan"),
+        (("--slots", "1000000000000"), "slots is 1000000000000"),
+        (("--answers", "many"), "answers is 'many'"),
+        (("--answers", "0"), "answers is 0"),
+        (("--seed", "-1"), "seed is -1"),
+        (("--max-len", "1"), "max_length is 1"),
+        (("--rate", "inf"), "rate is inf; it must be a number from 0.001 to 10000"),
+        (("--iteration-ms", "0"), "iteration_ms is 0; it must be a number from 0.01 to 100000"),
+        (("--workload", "nowhere.csv"), "workload is 'nowhere.csv'; it must be sharegpt, alpaca"),
+        (("--workload", "."), "directory"),
+        (("--workload", "a\0b"), "workload is 'a\\x00b'"),
+        (("--workload", "x" * 5000), "workload is 'xxx"),
+    ],
+)
+def test_bad_input_is_one_line_with_exit_code_2(run, arguments, words) -> None:
+    code, out, err = run("simulate", *arguments)
+    assert (code, out) == (2, "")
+    assert words.lower() in err.lower()
+    assert err.startswith("pagedkv: ") and len(err.splitlines()) == 1 and len(err) < 300
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "arrival,input,output\n"])
+def test_a_file_that_is_no_trace_is_refused_by_name(run, trace, text) -> None:
+    code, out, err = run("simulate", "--workload", trace(text))
+    assert (code, out) == (2, "")
+    assert err.startswith("pagedkv: 'trace.csv': the ") and len(err.splitlines()) == 1
+
+
+def test_a_rate_is_not_for_files(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10,5\n")
+    assert "brings its own arrivals" in run("simulate", "--workload", file, "--rate", "2")[2]
