@@ -1,0 +1,133 @@
+"""How many requests run at a time: a line for each policy, and the paper's mean across it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, theme
+from pagedkv.trace.written import Phrases
+
+if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
+    from pagedkv.workloads.drawn import BatchLine
+
+HEIGHT = 430
+MARGIN = {"l": 56, "r": 12, "t": 16, "b": 150}
+HEADROOM = 1.06  # of the scale, above its highest value
+LOOKS = {  # policy -> colour, dash
+    "Max": (OKABE_ITO[5], "dot"),
+    "Pow2": (OKABE_ITO[1], "dashdot"),
+    "Oracle": (OKABE_ITO[3], "dash"),
+    "Paged": (OKABE_ITO[0], "solid"),
+}
+DARK_PAGED = OKABE_ITO[4]
+
+WORDS = Phrases(
+    {
+        "line": "{policy}, mean {mean:.2f}",
+        "paper": "{policy} in the paper: {mean:.2f}",
+        "paper_short": "{mean:.2f}",
+        "legend_paper": "mean in the paper",
+        "x_axis": "iteration",
+        "y_axis": "requests in a batch",
+        "hover": "{policy}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
+        "alt": "Requests in a batch over {iterations:,} iterations. {lines}",
+        "alt_line": "{policy}: {mean:.2f} on average, at most {most:.1f}.",
+        "alt_paper": "In the paper {mean:.2f}.",
+    }
+)
+
+
+def batches_figure(lines: Sequence["BatchLine"], *, dark: bool = False) -> go.Figure:
+    """Draw a stepped line for each policy; the paper's means are thin and as long as the axis."""
+    look = theme(dark)
+    figure = base_figure(look, HEIGHT, MARGIN)
+    last = max((line.points[-1][0] for line in lines if line.points), default=0)
+    for line in lines:
+        figure.add_trace(_line(line, dark))
+    for line in lines:
+        if line.paper is not None:
+            figure.add_trace(_paper(line, last, look))
+    highest = [value for line in lines for _, value in line.points]
+    top = max([*highest, *(line.paper or 0.0 for line in lines)], default=0.0)
+    figure.update_xaxes(_axis("x_axis", last, look) | {"showgrid": False, "tickformat": "~s"})
+    figure.update_yaxes(_axis("y_axis", (top or 1) * HEADROOM, look))
+    figure.update_layout(legend=_legend(look))
+    return figure
+
+
+def batches_alt(lines: Sequence["BatchLine"]) -> str:
+    """Say each line's mean and maximum."""
+    said, iterations = [], 0
+    for line in lines:
+        most = max((value for _, value in line.points), default=0.0)
+        said.append(WORDS.say("alt_line", policy=line.policy, mean=line.mean, most=most))
+        if line.paper is not None:
+            said.append(WORDS.say("alt_paper", mean=line.paper))
+        iterations = max([iterations, *(start for start, _ in line.points)])
+    return WORDS.say("alt", iterations=iterations, lines=" ".join(said))
+
+
+def batches_table(lines: Sequence["BatchLine"]) -> pd.DataFrame:
+    """List every stretch of every line."""
+    return pd.DataFrame(
+        {"policy": line.policy, "from iteration": start, "requests in a batch": round(value, 2)}
+        for line in lines
+        for start, value in line.points
+    )
+
+
+def _line(line: "BatchLine", dark: bool) -> go.Scatter:
+    colour, dash = LOOKS[line.policy]
+    if dark and line.policy == "Paged":
+        colour = DARK_PAGED
+    return go.Scatter(
+        name=WORDS.say("line", policy=line.policy, mean=line.mean),
+        x=[start for start, _ in line.points],
+        y=[value for _, value in line.points],
+        mode="lines",
+        line={"color": colour, "width": 2.5, "dash": dash, "shape": "hv"},
+        hovertemplate=WORDS.say("hover", policy=line.policy),
+    )
+
+
+def _paper(line: "BatchLine", last: int, look: Theme) -> go.Scatter:
+    name = WORDS.say("paper", policy=line.policy, mean=line.paper)
+    return go.Scatter(
+        name=name,
+        x=[0, last],
+        y=[line.paper] * 2,
+        mode="lines+text",
+        text=["", WORDS.say("paper_short", mean=line.paper)],
+        textposition="top left",
+        textfont={"color": look.ink, "shadow": ", ".join([f"0 0 3px {look.paper}"] * 4)},
+        line={"color": look.ink, "width": 1.2, "dash": "longdash"},
+        hovertemplate=f"{name}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _axis(name: str, end: float, look: Theme) -> dict[str, Any]:
+    return {
+        "title": {"text": WORDS.say(name), "standoff": 6, "font": {"size": TEXT_SIZE}},
+        "range": [0, end or 1],
+        "nticks": 6,
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "linecolor": look.ink,
+        "fixedrange": True,
+    }
+
+
+def _legend(look: Theme) -> dict[str, Any]:
+    return {
+        "orientation": "h",
+        "x": 0,
+        "y": 0,
+        "yref": "container",
+        "yanchor": "bottom",
+        "font": {"color": look.ink},
+        "itemclick": False,
+        "itemdoubleclick": False,
+    }
