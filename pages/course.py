@@ -1,4 +1,4 @@
-"""The course: page settings, the start page, one page per lesson, and the kernel's."""
+"""The course: page settings, the start page, one page per lesson, and pages to try things on."""
 
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from pages._inside_kernel import show_kernel
 from pages._lesson import show_lesson
 from pages._sandbox import show_sandbox
 from pages._start import show_start
+from pages._workloads import show_workloads
 
 HERE = Path(__file__).parent
 
@@ -21,6 +22,7 @@ for lesson in LESSONS:
     pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
 pages["sandbox"] = st.Page(show_sandbox, title="Sandbox", url_path="sandbox")
 pages["generate"] = st.Page(show_generate, title="Generate", url_path="generate")
+pages["workloads"] = st.Page(show_workloads, title="Workloads", url_path="workloads")
 pages["kernel"] = st.Page(show_kernel, title="Inside the kernel", url_path="kernel")
 
 page = st.navigation(list(pages.values()), position="top")

@@ -24,8 +24,8 @@ WORDS = Phrases(
         "x_axis": "slots in a block",
         "hover": "blocks of %{{x}}<br>{name}: %{{y:.1f}}<extra></extra>",
         "alt": "Block sizes from {least} to {most}. Empty slots among those held: "
-        "{least_empty:.1f} % with the smallest blocks, {most_empty:.1f} % with the largest. Requests in a batch: "
-        "{least_batch:.1f} and {most_batch:.1f}.",
+        "{least_empty:.1f} % with the smallest blocks, {most_empty:.1f} % with the largest. "
+        "Requests in a batch: {least_batch:.1f} and {most_batch:.1f}.",
     }
 )
 
