@@ -49,7 +49,7 @@ def show_form() -> Study | None:
             size = _number("block_size", "Block size", DEFAULTS.block_size)
         answers = 1 if kind == "sharing" else _number("answers", "Answers", 1)
         milliseconds = _milliseconds((source == TRACE and not is_at_once) or rate is not None)
-        asked = st.button("Run", type="primary", icon=":material/play_arrow:")
+        asked = st.button("Run", icon=":material/play_arrow:")
     policies = _policies() if kind == "policies" else ()
     if not asked:
         return None

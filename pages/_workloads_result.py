@@ -69,5 +69,5 @@ def show_comparison(findings: Findings) -> None:
     st.subheader("Beside the paper", anchor=False)
     rows = compared_rows(findings)
     if rows:
-        st.dataframe(compared_table(rows), hide_index=True)
+        st.dataframe(compared_table(rows), hide_index=True, height="content")
     st.markdown("\n".join(f"- {reason}" for reason in reasons(findings)))

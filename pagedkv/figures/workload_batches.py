@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, theme
+from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, name_once, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
     from pagedkv.workloads.drawn import BatchLine
 
 HEIGHT = 430
-MARGIN = {"l": 56, "r": 12, "t": 16, "b": 150}
+MARGIN = {"l": 56, "r": 12, "t": 16, "b": 164}
 HEADROOM = 1.06  # of the scale, above its highest value
 LOOKS = {  # policy -> colour, dash
     "Max": (OKABE_ITO[5], "dot"),
@@ -25,9 +25,9 @@ DARK_PAGED = OKABE_ITO[4]
 
 WORDS = Phrases(
     {
-        "line": "{policy}, mean {mean:.2f}",
-        "paper": "{policy} in the paper: {mean:.2f}",
-        "paper_short": "{mean:.2f}",
+        "line": "{policy}: mean {mean:.2f}",
+        "line_paper": "{policy}: mean {mean:.2f}, in the paper {paper:.2f}",
+        "paper": "{policy} in the paper: mean {mean:.2f}",
         "legend_paper": "mean in the paper",
         "x_axis": "iteration",
         "y_axis": "requests in a batch",
@@ -53,6 +53,7 @@ def batches_figure(lines: Sequence["BatchLine"], *, dark: bool = False) -> go.Fi
     top = max([*highest, *(line.paper or 0.0 for line in lines)], default=0.0)
     figure.update_xaxes(_axis("x_axis", last, look) | {"showgrid": False, "tickformat": "~s"})
     figure.update_yaxes(_axis("y_axis", (top or 1) * HEADROOM, look))
+    name_once(figure)
     figure.update_layout(legend=_legend(look))
     return figure
 
@@ -82,8 +83,9 @@ def _line(line: "BatchLine", dark: bool) -> go.Scatter:
     colour, dash = LOOKS[line.policy]
     if dark and line.policy == "Paged":
         colour = DARK_PAGED
+    key = "line" if line.paper is None else "line_paper"
     return go.Scatter(
-        name=WORDS.say("line", policy=line.policy, mean=line.mean),
+        name=WORDS.say(key, policy=line.policy, mean=line.mean, paper=line.paper),
         x=[start for start, _ in line.points],
         y=[value for _, value in line.points],
         mode="lines",
@@ -93,18 +95,15 @@ def _line(line: "BatchLine", dark: bool) -> go.Scatter:
 
 
 def _paper(line: "BatchLine", last: int, look: Theme) -> go.Scatter:
+    """A thin line across the figure; one entry in the legend stands for all of them."""
     name = WORDS.say("paper", policy=line.policy, mean=line.paper)
     return go.Scatter(
-        name=name,
+        name=WORDS.say("legend_paper"),
         x=[0, last],
         y=[line.paper] * 2,
-        mode="lines+text",
-        text=["", WORDS.say("paper_short", mean=line.paper)],
-        textposition="top left",
-        textfont={"color": look.ink, "shadow": ", ".join([f"0 0 3px {look.paper}"] * 4)},
-        line={"color": look.ink, "width": 1.2, "dash": "longdash"},
+        mode="lines",
+        line={"color": look.ink, "width": 1.5, "dash": "longdash"},
         hovertemplate=f"{name}<extra></extra>",
-        showlegend=False,
     )
 
 
@@ -124,9 +123,8 @@ def _legend(look: Theme) -> dict[str, Any]:
     return {
         "orientation": "h",
         "x": 0,
-        "y": 0,
-        "yref": "container",
-        "yanchor": "bottom",
+        "y": -54 / (HEIGHT - MARGIN["t"] - MARGIN["b"]),  # below the axis's name
+        "yanchor": "top",
         "font": {"color": look.ink},
         "itemclick": False,
         "itemdoubleclick": False,

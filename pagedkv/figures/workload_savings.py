@@ -109,9 +109,8 @@ def _legend(look: Theme) -> dict[str, Any]:
     return {
         "orientation": "h",
         "x": 0,
-        "y": 0,
-        "yref": "container",
-        "yanchor": "bottom",
+        "y": -54 / (HEIGHT - MARGIN["t"] - MARGIN["b"]),  # below the axis's name
+        "yanchor": "top",
         "font": {"color": look.ink},
         "itemclick": False,
         "itemdoubleclick": False,

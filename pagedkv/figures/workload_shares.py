@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from pagedkv.figures.theme import CLEAR, TEXT_SIZE, Theme, base_figure, theme
+from pagedkv.figures.theme import CLEAR, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
     from pagedkv.workloads.drawn import ShareBar
 
 ROW_HEIGHT = 40
-MARGIN = {"l": 112, "r": 12, "t": 8, "b": 136}
+MARGIN = {"l": 108, "r": 20, "t": 8, "b": 136}
 LEAST_SHARE = 9  # per cent that have room for their number
 
 WORDS = Phrases(
@@ -28,7 +28,6 @@ WORDS = Phrases(
         "unsplit": "not told apart in the paper",
         "ours": "{policy}",
         "paper": "in the paper",
-        "axis": "% of all slots",
         "hover": "{row}<br>{name}: %{{x:.1f}} %<extra></extra>",
         "alt": "Share of memory on average. {bars}",
         "alt_bar": "{policy}: tokens {token:.1f} %, reserved {reserved:.1f}, internal "
@@ -54,6 +53,9 @@ def shares_figure(bars: Sequence["ShareBar"], *, dark: bool = False) -> go.Figur
         tickvals=list(range(len(bars))),
         ticktext=[_row(bar) for bar in bars],
         range=[len(bars) - 0.5, -0.5],
+        ticks="outside",
+        ticklen=6,
+        tickcolor=CLEAR,
         fixedrange=True,
         showgrid=False,
         zeroline=False,
@@ -149,9 +151,9 @@ def _number_font(part: str, look: Theme) -> dict[str, Any]:
 
 def _share_axis(look: Theme) -> dict[str, Any]:
     return {
-        "title": {"text": WORDS.say("axis"), "standoff": 6, "font": {"size": TEXT_SIZE}},
         "range": [0, 100.5],
         "tickvals": [0, 25, 50, 75, 100],
+        "ticktext": ["0", "25", "50", "75", "100 %"],
         "gridcolor": look.grid,
         "zeroline": False,
         "fixedrange": True,

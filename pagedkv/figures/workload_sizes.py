@@ -77,7 +77,8 @@ def sizes_figure(points: Sequence["SizePoint"], *, dark: bool = False) -> go.Fig
     )
     for row, values in ((1, empty), (2, batch)):
         figure.update_yaxes(_value_axis(max(values), look.grid), row=row, col=1)
-    figure.update_xaxes(type="category", showticklabels=True, linecolor=look.ink, fixedrange=True)
+    figure.update_xaxes(type="category", showticklabels=True, showgrid=False, fixedrange=True)
+    figure.update_xaxes(linecolor=look.ink)
     name = {"text": WORDS.say("x_axis"), "standoff": 6, "font": {"size": TEXT_SIZE}}
     figure.update_xaxes(title=name, row=2, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": TITLE_SIZE, "color": look.ink})

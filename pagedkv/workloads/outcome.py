@@ -23,7 +23,7 @@ class Outcome:
     ``mean_batch`` and ``shares`` are means over ``measured`` iterations, from number
     ``measured_from`` on; ``is_steady`` says whether those are what the paper's figures are compared
     with: from the 500th until the queue is empty. ``saved`` is the per cent of blocks that sharing
-    saves. ``batches`` holds (iteration, mean requests in a batch) for at most 512 stretches of all
+    saves. ``batches`` holds (iteration, mean requests in a batch) for at most 256 stretches of all
     ``iterations``.
     """
 

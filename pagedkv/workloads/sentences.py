@@ -45,9 +45,9 @@ WORDS = Phrases(
         "again, in one pass, which takes no longer here than any other iteration.",
         "close": "{policy}: every share within {points:.1f} points of the paper's.",
         "apart": "{policy}: {part} differs most, by {points:+.1f} points.",
-        "why_pow2": "How Pow2 treats the prompt is not printed. Ours reserves the prompt as it is "
-        "and the answer rounded up; the allocator rounds the sum up again, so a little more lands "
-        "inside reservations ({internal:+.1f}) and less outside ({external:+.1f}).",
+        "why_pow2": "How Pow2 treats the prompt is not printed; ours reserves the prompt as it is "
+        "and the answer rounded up. So {internal:+.1f} points lie inside reservations, never "
+        "filled, and {external:+.1f} outside them.",
         "why_lengths": "Our lengths are drawn from a distribution with the paper's means, not from "
         "its conversations: one seed moves a share by about a point.",
         "why_saturated": "Paged: the batch is {percent:+.0f} % beside the paper's {paper:.2f}. "
@@ -196,7 +196,7 @@ def _most_words(findings: Findings) -> str:
     ran = [outcome for outcome in findings.outcomes if outcome.mean_batch]
     if len(ran) < 2:
         return ""
-    best = max(ran, key=lambda outcome: outcome.mean_batch)
+    best = max(reversed(ran), key=lambda outcome: outcome.mean_batch)  # of equals the last
     worst = min(ran, key=lambda outcome: outcome.mean_batch)
     if best.mean_batch < ALIKE * worst.mean_batch:
         return WORDS.say("all_alike", batch=best.mean_batch)

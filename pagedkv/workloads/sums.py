@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pagedkv.workloads.usage import Usage
 
-MOST_BINS = 512
+MOST_BINS = 256
 
 
 @dataclass(slots=True)
