@@ -38,7 +38,9 @@ class Simulation:
         self._num_requests = len(workload)
         self._coming: Iterator[Request] = iter(workload)
         self._next: Request | None = next(self._coming)
-        self._waiting: deque[tuple[Request, int]] = deque()  # with the slots to fill at once
+        # The head of the queue, with the slots to fill at once: who was preempted, and at most one
+        # who has not run yet. Those behind stay in ``_coming``, where they cost nothing.
+        self._waiting: deque[tuple[Request, int]] = deque()
         self._running: dict[int, Running] = {}  # by number, which is the order of arrival
         self._leaving: list[tuple[int, int, Running]] = []  # by iteration
         self._ever, self._steady = Sums(), Sums()
@@ -58,9 +60,9 @@ class Simulation:
         return tuple(self._running.values())
 
     @property
-    def num_waiting(self) -> int:
-        """How many have arrived and wait."""
-        return len(self._waiting)
+    def has_waiting(self) -> bool:
+        """Whether somebody has arrived and waits."""
+        return bool(self._waiting)
 
     def outcome(self) -> Outcome:
         """What has come of it so far."""
@@ -111,8 +113,8 @@ class Simulation:
         """
         now = self.now
         self._let_go(now)
-        self._let_in(now)
         has_preempted = self._grow(now)
+        self._call_next(now)
         if not has_preempted:
             self._admit(now)
         if not self._waiting and self._next is None:
@@ -142,9 +144,9 @@ class Simulation:
                 self.memory.release(running, now)
                 self.finished += 1
 
-    def _let_in(self, now: int) -> None:
-        """Put into the queue who has arrived, except those who could never run."""
-        while self._next is not None and self._arrives(self._next) <= now:
+    def _call_next(self, now: int) -> None:
+        """If nobody stands at the head of the queue, call who has arrived and could ever run."""
+        while not self._waiting and self._next is not None and self._arrives(self._next) <= now:
             request, self._next = self._next, next(self._coming, None)
             if request.num_tokens <= self.setup.max_length and self.memory.could_hold(request):
                 self._waiting.append((request, request.num_inputs))
@@ -172,6 +174,7 @@ class Simulation:
             self._waiting.popleft()
             self._running[request.number] = running
             heappush(self._leaving, (running.leaves, request.number, running))
+            self._call_next(now)
 
     def _until_something_happens(self, now: int) -> int:
         """Iterations from ``now`` on in which nobody comes, goes, is admitted or takes a block."""

@@ -15,6 +15,7 @@ from tests.bench.measured import HEAD, Measured, as_row
 from tests.bench.own_requests import measure_own_requests
 from tests.bench.screen import measure_screen, measure_start
 from tests.bench.smollm import measure_smollm
+from tests.bench.workloads import measure_workloads
 from tests.browser.browser_server import running_server
 from tests.chromium import chromium
 
@@ -36,6 +37,7 @@ def main() -> None:
 def measure() -> Iterator[Measured]:
     """Measure in the order in which nothing disturbs the next: without a browser, then with one."""
     yield from measure_library()
+    yield from measure_workloads()
     yield from measure_generate()
     yield from measure_smollm()
     with chromium() as browser, TemporaryDirectory() as folder:

@@ -155,7 +155,7 @@ def test_after_every_iteration_the_manager_has_the_same_blocks_free(
             sequence.num_tokens for sequence in plain.running
         ]
         assert memory.num_free_blocks == plain.manager.num_free_blocks
-        assert simulation.num_waiting == len(plain.waiting)
+        assert simulation.has_waiting == bool(plain.waiting)
         assert simulation.preemptions == plain.preemptions
         assert simulation.finished == plain.finished
         tables = [

@@ -75,7 +75,7 @@ def test_nobody_starves_and_nobody_overtakes(workload: Workload, setup: Setup) -
     assert first_seen == sorted(first_seen)
     assert simulation.finished == len(first_seen)
     assert simulation.finished + simulation.turned_away == len(workload)
-    assert simulation.num_waiting == 0
+    assert not simulation.has_waiting
     assert not simulation.outcome().was_stopped
 
 
