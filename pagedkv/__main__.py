@@ -1,4 +1,4 @@
-"""The command line: list the lessons, run one and print its trace, or simulate a workload.
+"""The command line: lessons, their traces, simulated workloads, and plans for real GPUs.
 
     python -m pagedkv lessons [--json]
     python -m pagedkv trace LESSON [--block-size N] [--capacity N] [--prompt-length N] [--seed N]
@@ -7,6 +7,10 @@
                                [--requests N] [--block-size N] [--slots N] [--answers N] [--seed N]
                                [--max-len N] [--rate R] [--iteration-ms MS] [--skip-bad-rows]
                                [--json]
+    python -m pagedkv plan (--model NAME | --config FILE | --layers N --kv-heads N --head-dim N)
+                           (--kv-gib N | --gpu-gib N --utilization N --weights-gib N
+                           --overhead-gib N) [--dtype-bytes N] [--tp N] [--block-size N]
+                           [--max-len N] [--json]
 
 Bad input ends with exit code 2 and one line that names the value and what would be right; so does
 a bad ``PAGEDKV_DEVICE`` or ``PAGEDKV_BACKEND``, which ``pagedkv`` itself meets before this runs.
@@ -20,6 +24,8 @@ from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
+from pagedkv.planner import PlanError
+from pagedkv.planner.command import add_plan, print_plan
 from pagedkv.recorder import record
 from pagedkv.settings import RANGES, Settings, SettingsError
 from pagedkv.trace.as_json import trace_to_dict
@@ -33,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         text = COMMANDS[options.command](options)
-    except (SettingsError, UnknownLessonError, WorkloadError) as error:
+    except (SettingsError, UnknownLessonError, WorkloadError, PlanError) as error:
         print(f"pagedkv: {error}", file=sys.stderr)
         return 2
     print_all(text)
@@ -88,6 +94,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "lessons": print_lessons,
     "trace": print_trace,
     "simulate": print_simulate,
+    "plan": print_plan,
 }
 
 
@@ -117,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
             help=f"{allowed[0]} to {allowed[-1]}, default {getattr(defaults, name)}",
         )
     add_simulate(commands)
+    add_plan(commands)
     return parser
 
 

@@ -39,6 +39,7 @@ ABOVE_TRACE = (
     "pagedkv.kernel_walk",
     "pagedkv.player",
     "pagedkv.figures",
+    "pagedkv.planner",
     "pagedkv.run_store",
     "pagedkv.sandbox",
     "pagedkv.terms",
@@ -179,6 +180,12 @@ def test_workloads_count_slots_and_know_no_tensor_and_no_lesson(module):
     known = {f"pagedkv.{room}" for room in ("checks", "layout", "refusals", "contiguous")}
     known |= {"pagedkv", "pagedkv.contiguous_buddy", "pagedkv.trace.written"}
     assert [n for n in ours(module) - known if not within(n, ("pagedkv.workloads",))] == []
+
+
+@pytest.mark.parametrize("module", modules("pagedkv.planner"))
+def test_the_planner_is_arithmetic_and_knows_nobody(module):
+    assert packages(module).isdisjoint({"torch", "triton", "kernels"})
+    assert [n for n in ours(module) - {"pagedkv"} if not within(n, ("pagedkv.planner",))] == []
 
 
 def test_only_pages_and_app_import_streamlit():

@@ -1,0 +1,55 @@
+"""What is planned for: a model, a memory, and how the engine is set."""
+
+from dataclasses import dataclass
+
+from pagedkv.planner.checking import PlanError, require_whole, shown
+from pagedkv.planner.geometry import Geometry
+from pagedkv.planner.memory import Memory
+
+RANGES: dict[str, range] = {
+    "tp": range(1, 1025),
+    "block_size": range(1, 65_537),
+    "max_len": range(1, 100_000_001),
+    "batched_tokens": range(1, 10_000_001),
+}
+DTYPES = {1: "fp8", 2: "fp16 or bf16", 4: "fp32", 8: "fp64"}  # bytes of a number: what has them
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """One choice. ``dtype_bytes`` are those of one number in the cache, a key of ``DTYPES``.
+
+    ``memory`` is that of each of the ``tp`` GPUs. ``block_size`` is in positions, ``max_len`` the
+    longest request, prompt and answer together. ``batched_tokens`` are the most that one step of
+    the engine processes (vLLM's ``max_num_batched_tokens``); only windowed layers ask for it.
+    Raises ``PlanError`` for what ``RANGES`` lacks, and for KV heads that ``tp`` GPUs cannot share.
+    """
+
+    geometry: Geometry
+    memory: Memory
+    dtype_bytes: int = 2
+    tp: int = 1
+    block_size: int = 16
+    max_len: int = 8192
+    batched_tokens: int = 8192
+
+    def __post_init__(self) -> None:
+        if type(self.dtype_bytes) is not int or self.dtype_bytes not in DTYPES:
+            known = ", ".join(f"{size} ({name})" for size, name in DTYPES.items())
+            raise PlanError(f"dtype_bytes is {shown(self.dtype_bytes)}; it must be one of {known}")
+        for name, allowed in RANGES.items():
+            require_whole(name, getattr(self, name), allowed)
+        if not can_share(self.geometry, self.tp):
+            raise PlanError(
+                f"tp is {self.tp}, which does not share {self.geometry.kv_heads} KV heads evenly; "
+                f"it must be a divisor or a multiple of {self.geometry.kv_heads}"
+            )
+
+
+def can_share(geometry: Geometry, tp: int) -> bool:
+    """Whether ``tp`` GPUs can each take as many KV heads, or each one copy of a head.
+
+    Engines refuse anything else. A latent lies whole on every GPU, so any number will do.
+    """
+    heads = geometry.kv_heads
+    return geometry.latent is not None or heads % tp == 0 or tp % heads == 0

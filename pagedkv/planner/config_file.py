@@ -1,0 +1,152 @@
+"""A geometry from a model's `config.json`, in Hugging Face's form: read as data, never obeyed.
+
+Field names are those of the format. What would change the KV cache in a way that is not counted
+here is refused by name: a plan that is wrong would be worse than none.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pagedkv.planner.checking import PlanError, shown
+from pagedkv.planner.config_windows import windowed_layers
+from pagedkv.planner.geometry import Geometry, Latent
+
+LARGEST_CONFIG = 1_000_000  # bytes
+
+# A number has other names in other families; the first that is there is taken.
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
+KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
+CHANNELS = ("hidden_size", "n_embd", "d_model", "dim")
+HEAD_DIM = ("head_dim", "d_kv", "kv_channels")
+
+# Fields that say that some layers keep something else than K and V, or none; and what is harmless.
+UNCOUNTED: Mapping[str, tuple[object, ...]] = {
+    "is_encoder_decoder": (False,),
+    "num_kv_shared_layers": (0,),
+    "global_head_dim": (),
+    "num_global_key_value_heads": (),
+    "layers_block_type": (),
+    "attn_type_list": (),
+    "hybrid_override_pattern": (),
+    "attention_chunk_size": (),
+    "attn_layer_period": (),
+    "ssm_cfg": (),
+    "block_configs": (),
+    "full_attention_interval": (),
+    "index_head_dim": (),
+}
+
+
+def read_config(data: bytes) -> Geometry:
+    """The geometry that the bytes of a `config.json` describe; nothing else of it is used.
+
+    A model with a part for text and parts for images is taken by its part for text. Raises
+    ``PlanError``, naming field and value, for a file that is too large, no JSON object, that lacks
+    a field or has one that cannot be, and for whatever is not counted here.
+    """
+    fields = _fields(data)
+    inner = fields.get("text_config")
+    if isinstance(inner, dict):
+        fields = {**fields, **inner}
+    for name, harmless in UNCOUNTED.items():
+        value = fields.get(name)
+        if value is not None and value not in harmless:
+            raise PlanError(
+                f"{name} is {shown(value)}; layers that keep something else than one K and V of "
+                "their own for each position are not counted here"
+            )
+    latent = _latent(fields)
+    return _of_latent(fields, latent) if latent is not None else _of_heads(fields)
+
+
+def _fields(data: bytes) -> dict[str, Any]:
+    if len(data) > LARGEST_CONFIG:
+        raise PlanError(f"the file has {len(data):,} bytes; at most {LARGEST_CONFIG:,} are read")
+    try:
+        value = json.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise PlanError("the file is nested too deeply to be a config.json") from None
+    except ValueError:  # no UTF-8, no JSON, or a number of thousands of digits
+        raise PlanError("the file is no JSON; it must be a model's config.json") from None
+    if not isinstance(value, dict):
+        raise PlanError("the file is JSON but no object; it must be a model's config.json")
+    return value
+
+
+def _of_heads(fields: Mapping[str, Any]) -> Geometry:
+    layers, heads = _count(fields, LAYERS), _count(fields, HEADS)
+    kv_heads = _kv_heads(fields, heads)
+    windowed, window = windowed_layers(fields, layers)
+    return Geometry(
+        layers=layers,
+        kv_heads=kv_heads,
+        head_dim=_head_dim(fields, heads),
+        num_heads=heads,
+        v_head_dim=_maybe(fields, ("v_head_dim",)),
+        windowed_layers=windowed,
+        window=window,
+    )
+
+
+def _of_latent(fields: Mapping[str, Any], latent: Latent) -> Geometry:
+    layers, heads = _count(fields, LAYERS), _count(fields, HEADS)
+    unrotated = _maybe(fields, ("qk_nope_head_dim",))
+    values = _maybe(fields, ("v_head_dim",))
+    if unrotated is None or values is None:  # what the latent stands for is not said
+        return Geometry(layers, 1, latent.size, latent=latent)
+    return Geometry(
+        layers=layers,
+        kv_heads=heads,
+        head_dim=unrotated + latent.rope_dim,
+        num_heads=heads,
+        v_head_dim=values,
+        latent=latent,
+    )
+
+
+def _latent(fields: Mapping[str, Any]) -> Latent | None:
+    rank = _maybe(fields, ("kv_lora_rank",))
+    if rank is None:
+        return None
+    return Latent(rank, _count(fields, ("qk_rope_head_dim",)))
+
+
+def _kv_heads(fields: Mapping[str, Any], heads: int) -> int:
+    """KV heads: one for old MQA models, which only say so; if none are said, one a query head."""
+    if fields.get("multi_query") is True and fields.get("new_decoder_architecture") is not True:
+        return 1
+    said = _maybe(fields, KV_HEADS)
+    return heads if said is None else said
+
+
+def _head_dim(fields: Mapping[str, Any], heads: int) -> int:
+    said = _maybe(fields, HEAD_DIM)
+    if said is not None:
+        return said
+    channels = _count(fields, CHANNELS)
+    if channels % heads:
+        raise PlanError(
+            f"hidden_size is {channels}, which {heads} heads do not share evenly; head_dim is "
+            "missing"
+        )
+    return channels // heads
+
+
+def _maybe(fields: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    """The first of these fields that is there and not null, or None."""
+    for name in names:
+        value = fields.get(name)
+        if value is not None:
+            if type(value) is not int or not 1 <= value <= 1_000_000:
+                raise PlanError(f"{name} is {shown(value)}; it must be a whole number above 0")
+            return int(value)
+    return None
+
+
+def _count(fields: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    value = _maybe(fields, names)
+    if value is None:
+        raise PlanError(f"{names[0]} is missing; without it the KV cache cannot be counted")
+    return value
