@@ -165,6 +165,7 @@ def test_after_every_iteration_the_manager_has_the_same_blocks_free(
         ]
         assert usage.unshared == sum(map(len, tables)) * setup.block_size
         assert usage.stored == distinct_slots(plain)
+        assert usage.internal == never_filled(plain)
     plain.end()
     assert plain.finished == simulation.finished
     assert memory.num_free_blocks == plain.manager.num_free_blocks == memory.num_blocks
@@ -180,3 +181,13 @@ def distinct_slots(plain: PlainScheduler) -> int:
             for position in range(sequence.num_tokens)
         }
     )
+
+
+def never_filled(plain: PlainScheduler) -> int:
+    """Slots behind the last position that each answer will have, in the blocks that it holds."""
+    size, slots = plain.setup.block_size, 0
+    for sequence in plain.running:
+        positions = sequence.request.num_inputs + sequence.request.num_outputs - 1
+        for name in plain.names(sequence.request):
+            slots += max(0, len(plain.manager.block_table(name)) * size - positions)
+    return slots
