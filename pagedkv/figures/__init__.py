@@ -4,8 +4,8 @@ Two of them: attention maps (kernel, dense reference, difference) and memory ove
 as a figure, as one or two sentences for those who cannot see it, and as a table. They are pure
 functions of a ``Trace``. A third puts right and faulty attention weights beside each other, from
 plain arrays; a fourth counts blocks while answers are generated; four more show what simulations
-of workloads came to, the paper's values beside them. Nothing here knows the engine, torch or
-Streamlit.
+of workloads came to, the paper's values beside them; three draw a plan for a real GPU. Nothing here
+knows the engine, torch or Streamlit.
 """
 
 from pagedkv.figures.alt_text import attention_alt, memory_alt
@@ -13,6 +13,13 @@ from pagedkv.figures.attention_data import PARTS, AttentionChoices, Part, attent
 from pagedkv.figures.attention_map import attention_figure
 from pagedkv.figures.blocks_over_time import blocks_alt, blocks_figure, blocks_table
 from pagedkv.figures.memory import memory_figure
+from pagedkv.figures.plan_concurrency import (
+    plan_concurrency_alt,
+    plan_concurrency_figure,
+    plan_concurrency_table,
+)
+from pagedkv.figures.plan_memory import plan_memory_alt, plan_memory_figure, plan_memory_table
+from pagedkv.figures.plan_savings import plan_savings_alt, plan_savings_figure, plan_savings_table
 from pagedkv.figures.tables import attention_table, memory_table
 from pagedkv.figures.weights_beside import weights_beside_alt, weights_beside_figure
 from pagedkv.figures.workload_batches import batches_alt, batches_figure, batches_table
@@ -39,6 +46,15 @@ __all__ = [
     "memory_alt",
     "memory_figure",
     "memory_table",
+    "plan_concurrency_alt",
+    "plan_concurrency_figure",
+    "plan_concurrency_table",
+    "plan_memory_alt",
+    "plan_memory_figure",
+    "plan_memory_table",
+    "plan_savings_alt",
+    "plan_savings_figure",
+    "plan_savings_table",
     "savings_alt",
     "savings_figure",
     "savings_table",

@@ -87,20 +87,20 @@ def _blocks(plan: Plan) -> list[Step]:
             f"{max(choices.memory.kv_bytes, 0):,} // {plan.block_bytes:,}",
             f"{plan.num_blocks:,}",
         ),
-        Step("Positions", f"{plan.num_blocks:,} × {choices.block_size:,}", f"{plan.kv_tokens:,}"),
+        Step(
+            "Positions" if len(plan.groups) == 1 else "Positions, if one group had all blocks",
+            f"{plan.num_blocks:,} × {choices.block_size:,}",
+            f"{plan.kv_tokens:,}",
+        ),
     ]
     if len(plan.groups) > 1:
         formula = f"{plan.num_blocks:,} // {len(plan.groups)} groups × {choices.block_size:,}"
-        lines.append(Step("Size of the cache as vLLM logs it", formula, _tokens(plan)))
+        lines.append(Step("Positions, as vLLM logs them", formula, f"{plan.cache_size_tokens:,}"))
     return lines
 
 
 def _layers(count: int) -> str:
     return "1 layer" if count == 1 else f"{count} layers"
-
-
-def _tokens(plan: Plan) -> str:
-    return f"{plan.cache_size_tokens:,} tokens"
 
 
 def _memory(plan: Plan) -> str:

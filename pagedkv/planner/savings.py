@@ -1,0 +1,47 @@
+"""What sharing K and V among query heads saves against MHA: a K and a V for each of them."""
+
+from dataclasses import dataclass, replace
+
+from pagedkv.planner.checking import PlanError
+from pagedkv.planner.plan import Plan, plan
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to keep K and V: its kind ("MHA", "GQA", "MQA", "MLA"), and what it comes to.
+
+    Bytes and requests are those of one GPU. ``is_planned`` marks the model as it is.
+    """
+
+    kind: str
+    kv_heads: int
+    bytes_per_token: int
+    max_concurrency: float
+    is_planned: bool
+
+
+def savings(made: Plan) -> tuple[Variant, ...]:
+    """The model as MHA, and as it is; empty where the query heads are not known.
+
+    Empty, too, where they cannot be shared among the GPUs, or would need more memory than counts.
+    """
+    geometry = made.choices.geometry
+    as_mha = geometry.as_mha()
+    if as_mha is None:
+        return ()
+    try:
+        compared = plan(replace(made.choices, geometry=as_mha))
+    except PlanError:
+        return ()
+    planned = _variant(made, is_planned=True)
+    return (planned,) if geometry.kind == "MHA" else (_variant(compared), planned)
+
+
+def _variant(made: Plan, *, is_planned: bool = False) -> Variant:
+    return Variant(
+        kind=made.choices.geometry.kind,
+        kv_heads=made.choices.geometry.heads_on_a_gpu(made.choices.tp),
+        bytes_per_token=made.bytes_per_token,
+        max_concurrency=made.max_concurrency,
+        is_planned=is_planned,
+    )

@@ -1,0 +1,114 @@
+"""What the planner's figures are drawn from: splits, curves and savings."""
+
+import pytest
+from hypothesis import given
+from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
+
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, plan
+from pagedkv.planner.curves import concurrency_curves
+from pagedkv.planner.savings import savings
+from pagedkv.planner.split import split_memory
+
+GIB = 2**30
+
+
+def test_a_gpu_splits_without_a_remainder_unaccounted_for():
+    split = split_memory(plan(Choices(LLAMA, GpuMemory(80, 0.9, 15, 2))))
+    assert split.parts == (15 * GIB, 2 * GIB, 55 * GIB, 0, 8 * GIB)
+    assert (split.budget_bytes, split.total_bytes) == (72 * GIB, 80 * GIB)
+    assert not split.is_too_large
+
+
+@given(choices())
+def test_the_parts_of_kv_memory_are_blocks_and_a_remainder(chosen: Choices):
+    made = plan(chosen)
+    split = split_memory(made)
+    assert split.parts[2:4] == (
+        made.num_blocks * made.block_bytes,
+        chosen.memory.kv_bytes % made.block_bytes,
+    )
+    assert sum(split.parts) == split.total_bytes == chosen.memory.kv_bytes
+
+
+def test_a_model_that_is_too_large_is_told():
+    split = split_memory(plan(Choices(LLAMA, GpuMemory(16, 0.9, 20, 1))))
+    assert split.is_too_large
+    assert split.parts == (20 * GIB, GIB, 0, 0, 0)
+
+
+@given(choices())
+def test_every_point_of_a_curve_is_a_plan(chosen: Choices):
+    curves = concurrency_curves(plan(chosen))
+    for name, lines, planned in (
+        ("block_size", curves.by_block_size, chosen.block_size),
+        ("dtype_bytes", curves.by_dtype, chosen.dtype_bytes),
+    ):
+        assert planned in [curve.value for curve in lines]
+        assert [c.value for c in lines] == sorted({c.value for c in lines})
+        for curve in lines:
+            assert list(curve.lengths) == sorted(set(curve.lengths))
+            points = list(zip(curve.lengths, curve.requests, strict=True))
+            for length, requests in points[:2] + points[-2:]:
+                varied = {"block_size": chosen.block_size, "dtype_bytes": chosen.dtype_bytes}
+                varied[name] = curve.value
+                there = plan(
+                    Choices(
+                        chosen.geometry,
+                        chosen.memory,
+                        tp=chosen.tp,
+                        max_len=length,
+                        batched_tokens=chosen.batched_tokens,
+                        **varied,
+                    )
+                )
+                assert there.max_concurrency == requests >= 1
+
+
+def test_a_curve_ends_at_the_longest_that_fits():
+    curves = concurrency_curves(plan(Choices(LLAMA, KvMemory(1))))
+    ends = {curve.value: (curve.lengths[-1], curve.requests[-1]) for curve in curves.by_block_size}
+    assert ends == {16: (8192, 1), 64: (8192, 1), 256: (8192, 1)}
+
+
+def test_the_planned_length_is_a_point_of_its_curve():
+    curves = concurrency_curves(plan(Choices(HYBRID, KvMemory(10), max_len=5000)))
+    (planned,) = (curve for curve in curves.by_block_size if curve.value == 16)
+    found = dict(zip(planned.lengths, planned.requests, strict=True))
+    assert found[5000] == curves.max_concurrency
+
+
+def test_gqa_saves_its_group():
+    as_mha, planned = savings(plan(Choices(LLAMA, KvMemory(10))))
+    assert (as_mha.kind, planned.kind) == ("MHA", "GQA")
+    assert as_mha.bytes_per_token == 4 * planned.bytes_per_token == 4 * 131_072
+    assert (as_mha.max_concurrency, planned.max_concurrency) == (2.5, 10)
+    assert (as_mha.is_planned, planned.is_planned) == (False, True)
+
+
+def test_a_latent_against_128_heads_of_192_and_128():
+    as_mha, planned = savings(plan(Choices(LATENT, KvMemory(10))))
+    assert (as_mha.bytes_per_token, planned.bytes_per_token) == (4_997_120, 70_272)
+    assert planned.kind == "MLA"
+
+
+def test_parallel_gpus_share_heads_but_no_latent():
+    as_mha, planned = savings(plan(Choices(LATENT, KvMemory(10), tp=8)))
+    assert (as_mha.bytes_per_token, planned.bytes_per_token) == (4_997_120 // 8, 70_272)
+
+
+@pytest.mark.parametrize(
+    ("geometry", "tp"), [(Geometry(2, 8, 64), 1), (Geometry(2, 1, 64, num_heads=71), 2)]
+)
+def test_what_cannot_be_compared_is_left_out(geometry, tp):
+    assert savings(plan(Choices(geometry, KvMemory(1), tp=tp))) == ()
+
+
+def test_mha_stands_alone():
+    (only,) = savings(plan(Choices(Geometry(2, 8, 64, num_heads=8), KvMemory(1))))
+    assert (only.kind, only.is_planned) == ("MHA", True)
+
+
+def test_curves_of_windows_level_out():
+    curves = concurrency_curves(plan(Choices(WINDOWED, KvMemory(10), max_len=100_000)))
+    (planned,) = (curve for curve in curves.by_block_size if curve.value == 16)
+    assert planned.requests[-1] == planned.requests[-2]
