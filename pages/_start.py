@@ -26,6 +26,7 @@ GOOD_TO_KNOW = """
   and sentence follows. The address always leads back to exactly what you see.
 - **In the sandbox** you send requests of your own, and see beforehand what the engine will check.
 - **Generate** lets several answers grow from one prompt, and counts the blocks that they share.
+- **Plan** counts how many requests fit into a real GPU, as vLLM does.
 - **Workloads** lets requests arrive by the thousand, and counts how many run in one memory.
 - **Inside the kernel**, the last page of the menu, opens the attention kernel; there you may break
   the cache, too.

@@ -9,6 +9,7 @@ from pagedkv.lessons import LESSONS
 from pages._generate import show_generate
 from pages._inside_kernel import show_kernel
 from pages._lesson import show_lesson
+from pages._plan import show_plan_page
 from pages._sandbox import show_sandbox
 from pages._start import show_start
 from pages._workloads import show_workloads
@@ -22,6 +23,7 @@ for lesson in LESSONS:
     pages[lesson.slug] = st.Page(show, title=lesson.title, url_path=lesson.slug)
 pages["sandbox"] = st.Page(show_sandbox, title="Sandbox", url_path="sandbox")
 pages["generate"] = st.Page(show_generate, title="Generate", url_path="generate")
+pages["plan"] = st.Page(show_plan_page, title="Plan", url_path="plan")
 pages["workloads"] = st.Page(show_workloads, title="Workloads", url_path="workloads")
 pages["kernel"] = st.Page(show_kernel, title="Inside the kernel", url_path="kernel")
 

@@ -1,0 +1,46 @@
+"""What is planned for, chosen beside the results: every change works the plan out anew."""
+
+import streamlit as st
+
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Model, PlanError
+from pages._plan_fields import WHOLE_GPU, from_list, gib, measure, number, one_of
+from pages._plan_model import choose_model
+
+NO_WEIGHTS = "weights_gib is empty; how large the weights are must be said for this model"
+
+
+def choose() -> tuple[Choices, Model | None]:
+    """Draw all fields; raises ``PlanError`` once they are drawn, for what cannot be planned."""
+    problem: PlanError | None = None
+    geometry: Geometry | None = None
+    model: Model | None = None
+    try:
+        geometry, model = choose_model()
+    except PlanError as error:
+        problem = error  # the other fields are drawn all the same, so that nothing is lost
+    with st.container(horizontal=True, gap="small"):
+        tp, max_len = number("tp"), number("max_len")
+        block_size = number("block_size")
+        has_window = geometry is not None and geometry.windowed_layers > 0
+        batched = {"batched_tokens": number("batched")} if has_window else {}
+    dtype_bytes = int(from_list("dtype"))
+    memory = _memory(None if model is None else model.weights_gib, tp)
+    if problem is not None:
+        raise problem
+    if memory is None:
+        raise PlanError(NO_WEIGHTS)
+    assert geometry is not None
+    return Choices(geometry, memory, dtype_bytes, tp, block_size, max_len, **batched), model
+
+
+def _memory(all_weights: float | None, tp: int) -> GpuMemory | KvMemory | None:
+    """The memory of a GPU; None where the weights are neither given nor known."""
+    if one_of("memory") != WHOLE_GPU:
+        return KvMemory(gib("kv"))
+    counted = None if all_weights is None else round(all_weights / tp, 2)
+    with st.container(horizontal=True, gap="small"):
+        total, share = gib("gpu"), gib("share")
+        weights = measure("weights", "needed" if counted is None else f"{counted:.2f}")
+        overhead = gib("overhead")
+    weights = counted if weights is None else weights
+    return None if weights is None else GpuMemory(total, share, weights, overhead)

@@ -1,0 +1,131 @@
+"""The model that is planned for: one of the table, one's own, or one from its ``config.json``."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pagedkv.planner import (
+    LARGEST_CONFIG,
+    Geometry,
+    Latent,
+    Model,
+    PlanError,
+    find_model,
+    read_config,
+)
+from pagedkv.planner.geometry import describe
+from pages._plan_fields import HEADS, LATENT, OWN, TABLE, from_list, key, number, one_of, whole
+
+UPLOAD = "plan_config"
+TOLD = "plan_config_told"  # what came of the last file: in the session
+KILOBYTES = LARGEST_CONFIG // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """What a file came to: a geometry, or in words why there is none."""
+
+    geometry: Geometry | None
+    problem: str
+
+
+def choose_model() -> tuple[Geometry, Model | None]:
+    """Let the visitor choose; raises ``PlanError`` for a geometry of one's own that cannot be."""
+    if one_of("source") == TABLE:
+        model = find_model(from_list("model"))
+        _show_source(model)
+        return model.geometry, model
+    show_upload()
+    return own_geometry(), None
+
+
+def _show_source(model: Model) -> None:
+    st.text(describe(model.geometry))
+    if model.is_verified:
+        st.text(f"Geometry from: {model.source}.")
+    else:
+        st.warning("This geometry is unverified.", icon=":material/help:")
+        st.text(f"Geometry from: {model.source}.")
+    if model.note:
+        st.text(model.note)
+
+
+def own_geometry() -> Geometry:
+    """The geometry that the fields say."""
+    kind = one_of("kind")
+    with st.container(horizontal=True, gap="small"):
+        layers = number("layers")
+        if kind == HEADS:
+            kv_heads, head_dim = number("kv_heads"), number("head_dim")
+            values, heads = whole("v_head_dim"), whole("num_heads")
+            latent = None
+        else:
+            latent = Latent(number("rank"), number("rope"))
+            # How long K and V of a head would be is asked only where there are heads to compare.
+            kv_heads, head_dim, values, heads = 1, latent.size, None, whole("num_heads")
+            if heads is not None:
+                kv_heads, head_dim, values = heads, number("head_dim"), whole("v_head_dim")
+        windowed = number("windowed")
+        window = whole("window") if windowed else None
+    return Geometry(
+        layers=layers,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        num_heads=heads,
+        v_head_dim=values,
+        windowed_layers=windowed,
+        window=window,
+        latent=latent,
+    )
+
+
+def show_upload() -> None:
+    """Let a file fill the fields; a bad one is told, and the fields stay as they were."""
+    st.file_uploader(
+        f"Fill in from a config.json (up to {KILOBYTES:,} KB)",
+        key=UPLOAD,
+        on_change=_read_upload,
+        max_upload_size=1,
+    )
+    told: FromFile | None = st.session_state.get(TOLD)
+    if told is None:
+        return
+    if told.geometry is None:
+        st.warning("This file says nothing that can be planned for:", icon=":material/block:")
+        st.text(told.problem)  # may repeat what the file says: no Markdown
+    else:
+        st.text(f"Read from the file: {describe(told.geometry)}.")
+
+
+def _read_upload() -> None:
+    upload = st.session_state[UPLOAD]
+    if upload is None:
+        st.session_state[TOLD] = None
+        return
+    try:
+        geometry = read_config(upload.getvalue())
+    except PlanError as error:
+        st.session_state[TOLD] = FromFile(None, str(error))
+        return
+    st.session_state[TOLD] = FromFile(geometry, "")
+    fill_in(geometry)
+
+
+def fill_in(geometry: Geometry) -> None:
+    """Put a geometry into the fields, and so into the address. To be called in a callback."""
+    latent = geometry.latent
+    filled: dict[str, object] = {
+        "source": OWN,
+        "kind": HEADS if latent is None else LATENT,
+        "layers": geometry.layers,
+        "num_heads": geometry.num_heads,
+        "v_head_dim": geometry.v_head_dim,
+        "windowed": geometry.windowed_layers,
+        "window": geometry.window,
+        "kv_heads": geometry.kv_heads,
+        "head_dim": geometry.head_dim,
+    }
+    if latent is not None:
+        filled |= {"rank": latent.rank, "rope": latent.rope_dim}
+    for name, value in filled.items():
+        st.session_state[key(name)] = value

@@ -1,0 +1,95 @@
+"""What a plan comes to: its numbers large, each line of the arithmetic, and three figures."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from pagedkv.figures import (
+    plan_concurrency_alt,
+    plan_concurrency_figure,
+    plan_concurrency_table,
+    plan_memory_alt,
+    plan_memory_figure,
+    plan_memory_table,
+    plan_savings_alt,
+    plan_savings_figure,
+    plan_savings_table,
+)
+from pagedkv.planner import Plan, Step, advice_words, steps, verdict_words
+from pagedkv.planner.curves import concurrency_curves
+from pagedkv.planner.savings import savings
+from pagedkv.planner.split import split_memory
+from pages._figures import is_dark, show_figure, show_numbers
+
+MHA_UNKNOWN = (
+    "What sharing K and V saves against MHA can be said once the query heads are known and shared "
+    "evenly by the GPUs."
+)
+
+
+def show_plan(made: Plan) -> None:
+    """The answer first, then how it comes about."""
+    with st.container(key="plan-numbers", horizontal=True):
+        for label, value in numbers(made):
+            st.metric(label, value, width="content")
+    if made.fits:
+        st.markdown(f"**{verdict_words(made)}**")
+    else:
+        st.warning("  \n".join([verdict_words(made), *advice_words(made)]), icon=":material/block:")
+    st.html(steps_html(steps(made)))
+
+
+def numbers(made: Plan) -> list[tuple[str, str]]:
+    """What stands large at the top: five numbers with their names."""
+    longest = "any" if made.fits_any_length else f"{made.max_len_that_fits:,}"
+    return [
+        ("Bytes per token", f"{made.bytes_per_token:,}"),
+        ("Blocks", f"{made.num_blocks:,}"),
+        ("Positions", f"{made.cache_size_tokens:,}"),
+        ("Requests at once", f"{made.max_concurrency:,.2f}"),
+        ("Longest that fits", longest),
+    ]
+
+
+def steps_html(lines: Sequence[Step]) -> str:
+    """The arithmetic as a table; a narrow screen puts the formula below its label."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(step.label)}</th><td>{escape(step.formula)}</td>'
+        f"<td>{escape(step.result)}</td></tr>"
+        for step in lines
+    )
+    head = "<tr><th>What</th><th>From</th><th>Result</th></tr>"
+    return f'<table class="plan-steps"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+
+
+def show_figures(made: Plan) -> None:
+    """Memory and saving on the left, requests against length on the right."""
+    dark = is_dark()
+    left, right = st.columns(2)
+    with left:
+        st.subheader("How the memory splits", anchor=False)
+        split = split_memory(made)
+        show_figure(
+            plan_memory_figure(split, dark=dark), plan_memory_alt(split), "plan_memory_plot"
+        )
+        show_numbers(plan_memory_table(split))
+        show_savings(made, dark=dark)
+    with right:
+        st.subheader("Requests at once, by length", anchor=False)
+        curves = concurrency_curves(made)
+        figure = plan_concurrency_figure(curves, dark=dark)
+        show_figure(figure, plan_concurrency_alt(curves), "plan_concurrency_plot")
+        show_numbers(plan_concurrency_table(curves))
+
+
+def show_savings(made: Plan, *, dark: bool) -> None:
+    """The model beside the same model as MHA, where that can be said."""
+    st.subheader("What sharing K and V saves", anchor=False)
+    variants = savings(made)
+    if not variants:
+        st.markdown(MHA_UNKNOWN)
+        return
+    figure = plan_savings_figure(variants, dark=dark)
+    show_figure(figure, plan_savings_alt(variants), "plan_savings_plot")
+    show_numbers(plan_savings_table(variants))

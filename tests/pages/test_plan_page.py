@@ -1,0 +1,255 @@
+"""The planner's page: results at once, choices in the address, files, and bad input."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from app_pages import Open, go_to
+from streamlit.testing.v1 import AppTest
+
+from pagedkv.figures import plan_memory_alt
+from pagedkv.planner import MODELS, Choices, Geometry, GpuMemory, KvMemory, Latent, plan, steps
+from pagedkv.planner.split import split_memory
+from pages._plan_fields import FIELDS, Choice, Measure, Whole, key
+from pages._plan_link import refused
+from pages._plan_result import numbers, steps_html
+
+LLAMA = next(model for model in MODELS if "llama-3.1-8b" in model.names)
+USUAL = plan(Choices(LLAMA.geometry, GpuMemory(80, 0.9, 14.96, 2)))
+HOSTILE = "<img src=x onerror=alert(1)> **b**"
+
+
+def metrics(app: AppTest) -> list[tuple[str, str]]:
+    return [(metric.label, metric.value) for metric in app.metric]
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(element.value for element in (*app.markdown, *app.warning))
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(text.value for text in app.text)
+
+
+def choose(app: AppTest, name: str, value: object) -> AppTest:
+    field = FIELDS[name]
+    if isinstance(field, Choice):
+        if name in ("model", "dtype"):
+            app.selectbox(key=key(name)).set_value(value)
+        else:
+            (control,) = (b for b in app.button_group if b.key == key(name))
+            control.set_value(value)
+    else:
+        app.number_input(key=key(name)).set_value(value)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_the_page_answers_at_once_with_every_line(open_page: Open):
+    app = open_page("plan")
+    assert not app.exception
+    assert metrics(app) == numbers(USUAL)
+    assert steps_html(steps(USUAL)) in [html.proto.body for html in app.get("html")]
+    plots = app.get("plotly_chart")
+    assert len(plots) == 3
+    assert plots[0].proto.alt == plan_memory_alt(split_memory(USUAL))
+    assert all(plot.proto.alt in shown(app) for plot in plots)
+    assert len(app.dataframe) == 3
+
+
+def test_every_choice_counts_without_a_button(open_page: Open):
+    app = open_page("plan")
+    for name, value in {"tp": 2, "max_len": 5000, "block_size": 32, "dtype": "1"}.items():
+        choose(app, name, value)
+    for name, value in {"gpu": 48.0, "share": 0.8, "weights": 9.0, "overhead": 1.5}.items():
+        choose(app, name, value)
+    made = plan(Choices(LLAMA.geometry, GpuMemory(48, 0.8, 9, 1.5), 1, 2, 32, 5000))
+    assert metrics(app) == numbers(made)
+    choose(choose(app, "memory", "kv"), "kv", 3.0)
+    assert metrics(app) == numbers(plan(Choices(LLAMA.geometry, KvMemory(3), 1, 2, 32, 5000)))
+
+
+@pytest.mark.parametrize("model", MODELS[::6], ids=lambda model: model.title)
+def test_a_model_shows_its_source(open_page: Open, model):
+    app = open_page("plan", plan_model=model.title, plan_memory="KV alone")
+    assert metrics(app) == numbers(plan(Choices(model.geometry, KvMemory(10))))
+    assert model.source in texts(app)
+
+
+def test_what_is_unverified_is_marked(open_page: Open):
+    app = open_page("plan", plan_model="OPT-66B", plan_memory="KV alone")
+    assert "unverified" in app.warning[0].value
+    assert "unverified" in texts(app)
+
+
+def test_weights_are_counted_until_they_are_said_and_shared_by_the_gpus(open_page: Open):
+    app = open_page("plan", plan_model="Llama-3 / 3.1 / 3.3-70B", plan_tp="4")
+    assert app.number_input(key="plan_weights").value is None
+    assert app.number_input(key="plan_weights").placeholder == "32.85"  # 70.554e9 × 2 B / 4
+
+
+def test_where_weights_are_not_known_they_are_asked_for(open_page: Open):
+    app = open_page("plan", plan_model="DeepSeek-V3 / R1")
+    assert "weights_gib is empty" in texts(app)
+    choose(app, "weights", 40.0)
+    assert app.metric
+
+
+def test_windows_ask_for_the_batched_tokens(open_page: Open):
+    assert "plan_batched" not in [n.key for n in open_page("plan").number_input]
+    app = open_page("plan", plan_model="Gemma-3-4B", plan_batched="2048", plan_memory="KV alone")
+    geometry = next(model.geometry for model in MODELS if model.title == "Gemma-3-4B")
+    assert metrics(app) == numbers(plan(Choices(geometry, KvMemory(10), batched_tokens=2048)))
+
+
+def test_a_request_that_does_not_fit_is_told_with_what_would(open_page: Open):
+    app = open_page("plan", plan_memory="KV alone", plan_kv="0.5")
+    (warning,) = app.warning
+    assert "Not even one request of 8,192 positions fits" in warning.value
+    assert "A maximum length of 4,096 fits." in warning.value
+
+
+def test_own_geometry_and_its_combinations(open_page: Open):
+    app = open_page("plan", plan_source="Your own", plan_memory="KV alone", plan_layers="40")
+    assert metrics(app) == numbers(plan(Choices(Geometry(40, 8, 128), KvMemory(10))))
+    choose(app, "windowed", 20)
+    assert "window is None with 20 windowed_layers" in texts(app)
+    choose(app, "window", 512)
+    own = Geometry(40, 8, 128, windowed_layers=20, window=512)
+    assert metrics(app) == numbers(plan(Choices(own, KvMemory(10))))
+    choose(app, "kind", "latent")
+    own = Geometry(40, 1, 576, latent=Latent(512, 64), windowed_layers=20, window=512)
+    assert metrics(app) == numbers(plan(Choices(own, KvMemory(10))))
+
+
+def test_what_does_not_go_together_is_refused_and_nothing_is_lost(open_page: Open):
+    app = open_page("plan", plan_memory="KV alone", plan_kv="7.5", plan_block_size="32")
+    choose(app, "tp", 3)
+    assert not app.metric
+    assert "tp is 3, which does not share 8 KV heads evenly" in texts(app)
+    choose(app, "tp", 4)
+    made = plan(Choices(LLAMA.geometry, KvMemory(7.5), tp=4, block_size=32))
+    assert metrics(app) == numbers(made)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("value", ["", "0x1", "nan", "inf", "-1", "1e999", "9" * 5000, HOSTILE])
+def test_what_a_link_cannot_have_is_told_by_name_and_the_usual_is_taken(
+    open_page: Open, name: str, value: str
+):
+    field = FIELDS[name]
+    if value == "" and not isinstance(field, Choice) and field.usual is None:
+        return  # an empty field may be empty
+    assert refused({key(name): [value]}) == [name]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e999", HOSTILE, "9" * 5000])
+def test_a_hostile_link_gives_notices_and_the_usual_plan(open_page: Open, value: str):
+    app = open_page("plan", **{key(name): value for name in FIELDS})
+    assert not app.exception
+    assert metrics(app) == numbers(USUAL)
+    assert [w.value for w in app.warning] == [
+        f"{field.label} cannot be what the link says; the usual is taken."
+        for field in FIELDS.values()
+    ]
+    assert "onerror" not in shown(app) + texts(app)
+    choose(app, "tp", 2)
+    assert app.query_params == {} and len(app.warning) == len(FIELDS)
+
+
+def test_a_link_that_can_be_honoured_has_no_notice():
+    for name, field in FIELDS.items():
+        good = {
+            Whole: lambda f: [str(f.allowed[0]), str(f.allowed[-1])],
+            Measure: lambda f: [str(f.least), str(f.most)],
+            Choice: lambda f: list(f.words.values()),
+        }[type(field)](field)
+        for text in good:
+            assert refused({key(name): [text]}) == []
+
+
+def test_coming_back_finds_what_was_chosen(open_page: Open):
+    app = choose(open_page("plan"), "tp", 2)
+    go_to(app, "growth")
+    go_to(app, "plan")
+    assert app.number_input(key="plan_tp").value == 2
+
+
+def upload(app: AppTest, data: bytes) -> AppTest:
+    app.file_uploader(key="plan_config").set_value(("config.json", data, "application/json")).run()
+    assert not app.exception
+    return app
+
+
+FILES = {
+    "heads": (
+        {
+            **{"num_hidden_layers": 42, "num_attention_heads": 16, "num_key_value_heads": 8},
+            **{"head_dim": 256, "model_type": "gemma2", "sliding_window": 4096},
+        },
+        Geometry(42, 8, 256, num_heads=16, windowed_layers=21, window=4096),
+    ),
+    "latent": (
+        {
+            **{"num_hidden_layers": 61, "num_attention_heads": 128, "kv_lora_rank": 512},
+            **{"qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128},
+        },
+        Geometry(61, 128, 192, num_heads=128, v_head_dim=128, latent=Latent(512, 64)),
+    ),
+    "latent alone": (
+        {
+            **{"num_hidden_layers": 7, "num_attention_heads": 4},
+            **{"kv_lora_rank": 512, "qk_rope_head_dim": 64},
+        },
+        Geometry(7, 1, 576, latent=Latent(512, 64)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_fills_the_fields(open_page: Open, name: str):
+    fields, geometry = FILES[name]
+    app = open_page("plan", plan_source="Your own", plan_memory="KV alone")
+    upload(app, json.dumps(fields).encode())
+    assert metrics(app) == numbers(plan(Choices(geometry, KvMemory(10))))
+    assert "Read from the file" in texts(app)
+    app.run()
+    assert metrics(app) == numbers(plan(Choices(geometry, KvMemory(10))))
+
+
+def test_fields_that_a_file_filled_can_be_changed(open_page: Open):
+    app = open_page("plan", plan_source="Your own", plan_memory="KV alone")
+    upload(app, json.dumps(FILES["heads"][0]).encode())
+    choose(app, "layers", 44)
+    changed = replace(FILES["heads"][1], layers=44)
+    assert metrics(app) == numbers(plan(Choices(changed, KvMemory(10))))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (json.dumps({"num_hidden_layers": HOSTILE}).encode(), "num_hidden_layers is '<img"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"\xff", "no JSON"),
+    ],
+)
+def test_a_bad_file_is_told_as_plain_text_and_the_fields_stay(
+    open_page: Open, data: bytes, message: str
+):
+    app = open_page("plan", plan_source="Your own", plan_memory="KV alone", plan_layers="9")
+    before = metrics(app)
+    upload(app, data)
+    assert metrics(app) == before
+    assert message in texts(app)
+    assert "<img" not in shown(app)
+
+
+def test_the_figures_follow_the_theme(open_page: Open):
+    app = open_page("plan")
+    for theme in ("light", "dark"):
+        app.context["theme"] = theme
+        app.run()
+        for plot in app.get("plotly_chart"):
+            ink = json.loads(plot.proto.spec)["layout"]["font"]["color"]
+            assert (int(ink[1:3], 16) > 127) == (theme == "dark")
