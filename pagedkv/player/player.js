@@ -26,11 +26,11 @@
  * behind the first and gives both texts to a components-v2 component:
  *
  *   const players = new WeakMap();
- *   export default function ({ parentElement, data, setStateValue }) {
- *     const options = { index: data.index, onSettle: (index) => setStateValue('step', index) };
+ *   export default function ({ parentElement, data }) {
+ *     const lesson = JSON.parse(data.lesson);
  *     const player = players.get(parentElement);
- *     if (player) player.update(data.lesson, options);
- *     else players.set(parentElement, mountPlayer(parentElement, data.lesson, options));
+ *     if (player) player.update(lesson, { index: data.index });
+ *     else players.set(parentElement, mountPlayer(parentElement, lesson, { index: data.index }));
  *     return () => { players.get(parentElement)?.destroy(); players.delete(parentElement); };
  *   }
  *

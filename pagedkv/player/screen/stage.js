@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 /**
- * The lesson at hand, what the learner chose, and what can be pointed at. One per loaded lesson.
+ * The lesson at hand, what the learner chose, and what can be pointed at. One per board.
  *
  * `select(change)` takes over a change of the choice and redraws what shows it.
  */
