@@ -22,6 +22,7 @@ from pagedkv.planner.savings import savings
 from pagedkv.planner.split import split_memory
 from pages._figures import is_dark, show_figure, show_numbers
 
+NOTHING_LEFT = "Nothing is left for KV, so no request of any length fits."
 MHA_UNKNOWN = (
     "What sharing K and V saves against MHA can be said once the query heads are known and shared "
     "evenly by the GPUs."
@@ -77,10 +78,18 @@ def show_figures(made: Plan) -> None:
         show_savings(made, dark=dark)
     with right:
         st.subheader("Requests at once, by length", anchor=False)
-        curves = concurrency_curves(made)
-        figure = plan_concurrency_figure(curves, dark=dark)
-        show_figure(figure, plan_concurrency_alt(curves), "plan_concurrency_plot")
-        show_numbers(plan_concurrency_table(curves))
+        show_concurrency(made, dark=dark)
+
+
+def show_concurrency(made: Plan, *, dark: bool) -> None:
+    """Requests against their length, where there is memory for any."""
+    if made.choices.memory.kv_bytes <= 0:
+        st.markdown(NOTHING_LEFT)
+        return
+    curves = concurrency_curves(made)
+    figure = plan_concurrency_figure(curves, dark=dark)
+    show_figure(figure, plan_concurrency_alt(curves), "plan_concurrency_plot")
+    show_numbers(plan_concurrency_table(curves))
 
 
 def show_savings(made: Plan, *, dark: bool) -> None:

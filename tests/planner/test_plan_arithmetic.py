@@ -43,8 +43,9 @@ def test_heads_are_shared_and_never_fewer_than_one(kv_heads, tp, heads):
 
 
 def test_memory_is_counted_as_it_is_written_and_not_as_floats_are():
-    memory = GpuMemory(24, 0.9, 15.6, 2)  # in floats 24 × 0.9 − 15.6 − 2 is above 4
-    assert memory.kv_bytes == 4 * GIB
+    assert 80 * 0.7 == 56 > 80 * Fraction(0.7)  # the nearest binary fraction is a little less
+    assert GpuMemory(80, 0.7, 46, 2).kv_bytes == 8 * GIB
+    assert GpuMemory(24, 0.9, 15.6, 2).kv_bytes == 4 * GIB
     assert GpuMemory(80, 0.9, 16, 2).kv_bytes == 54 * GIB
     assert GpuMemory(40, 0.5, 30, 0).kv_bytes == -10 * GIB
 
