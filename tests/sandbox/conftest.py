@@ -1,13 +1,24 @@
 """Sandbox sessions on a model so small that an action takes milliseconds."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from sandbox_scripts import Play
 
-import kernels
+import kernels.backend
+import kernels.ops
 from pagedkv.model import CharGPT, ModelConfig
 from pagedkv.sandbox.script import Script
 from pagedkv.sandbox.session import Session
+
+
+@pytest.fixture(autouse=True)
+def quick_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions are long and many, and who gets which block is the same on every backend."""
+    quick = replace(kernels.backend.CHOICE, has_triton=False, interpreted=False)
+    for module in (kernels.backend, kernels.ops):
+        monkeypatch.setattr(module, "CHOICE", quick)
 
 
 @pytest.fixture(scope="session")

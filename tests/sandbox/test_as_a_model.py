@@ -5,7 +5,7 @@ who waits with how long a prompt; and the free list. Everything else follows.
 """
 
 from hypothesis import given
-from sandbox_scripts import RELAXED, Play, scripts
+from sandbox_scripts import RELAXED, Play, crowded_scripts, scripts
 
 from pagedkv.sandbox.actions import DecodeToken, EngineStep, Finish, Fork, NewRequest, name_of
 from pagedkv.sandbox.free_orders import free_order_of
@@ -107,7 +107,7 @@ def assert_alike(frame: Frame, lists: Lists) -> None:
 
 
 @RELAXED
-@given(scripts())
+@given(scripts() | crowded_scripts())
 def test_every_frame_is_as_the_lists_say(play: Play, script: Script):
     session = play(script)
     lists = Lists(script)

@@ -30,7 +30,7 @@ def grown(script: Script, model: CharGPT) -> list[str]:
 
 
 @RELAXED
-@given(scripts(most=8))
+@given(scripts())
 def test_it_is_the_view_of_the_whole(play: Play, small_model: CharGPT, script: Script):
     texts = grown(script, small_model)
     assert texts[-1] == player_json(play(script).trace(), BOOK)

@@ -10,8 +10,9 @@ from sandbox_scripts import RELAXED, Play, scripts
 
 import pagedkv.model
 from pagedkv.model import CharGPT
+from pagedkv.sandbox.actions import DecodeToken, EngineStep, Finish, Fork, NewRequest
 from pagedkv.sandbox.as_python import to_python
-from pagedkv.sandbox.script import Script
+from pagedkv.sandbox.script import Pool, Script
 from pagedkv.sandbox.session import Session
 from pagedkv.sandbox.starts import STARTS
 
@@ -51,26 +52,45 @@ def test_the_ready_made_sessions_too(play: Play, small_model: CharGPT, start, ca
     assert all(name in printed for name in session.running)
 
 
-PROJECT = Path(__file__).resolve().parents[2]
+# Copies, typed tokens, a line break, refusals of several kinds, and one who waits to the end.
+EVERYTHING = Script(
+    Pool(3, 36, "scattered"),
+    (
+        NewRequest("ROMEO:\nBut"),
+        Fork(1),
+        DecodeToken(2, "\n"),
+        NewRequest("To be, or 'tis not"),
+        NewRequest("a" * 7),
+        EngineStep(),
+        DecodeToken(3),
+        Fork(2),
+        EngineStep(),
+        EngineStep(),
+        Finish(1),
+        EngineStep(),
+        EngineStep(),
+        DecodeToken(3, "'"),
+    ),
+)
 
 
-def test_it_runs_by_itself_with_the_courses_model(tmp_path: Path):
+def test_it_runs_by_itself_with_the_courses_model(project: Path, tmp_path: Path):
     """In a Python of its own, as whoever copies it would run it."""
-    (start,) = (start for start in STARTS if start.title == "Fork a fork, then free the parent")
-    session = Session(start.script.pool, pagedkv.model.load_model("cpu"))
-    for action in start.script.actions:
+    session = Session(EVERYTHING.pool, pagedkv.model.load_model("cpu"))
+    for action in EVERYTHING.actions:
         session.do(action)
     script = tmp_path / "session.py"
-    script.write_text(to_python(start.script, session.trace()), encoding="utf-8")
+    script.write_text(to_python(EVERYTHING, session.trace()), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", f"import runpy; runpy.run_path({str(script)!r})"],
-        cwd=PROJECT,
+        cwd=project,
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=True,
     )
     engine = session.recorder.engine
+    assert engine.requests == ("R2", "R3", "R5") and session.waiting == ("R4",)
     assert done.stdout.splitlines() == [
         f"{name} {engine.text(name)!r} {engine.cache.block_table(name)}" for name in engine.requests
     ]

@@ -3,7 +3,7 @@
 import re
 
 from hypothesis import given
-from sandbox_scripts import RELAXED, Play, scripts
+from sandbox_scripts import RELAXED, Play, crowded_scripts, scripts
 
 from pagedkv.events import BlockAllocated, BlockCopied, BlockFreed, RequestRefused
 from pagedkv.sandbox.actions import DecodeToken, EngineStep, Finish, Fork, NewRequest, number_of
@@ -89,7 +89,7 @@ def test_before_a_new_request_where_it_is_refused_for_good_and_where_it_waits(pl
 
 
 @RELAXED
-@given(scripts(longest_prompt=60))
+@given(scripts() | crowded_scripts())
 def test_before_a_step_it_is_said_what_comes_of_everybodys_turn(play: Play, script: Script):
     session = play(script)
     foreseen, text = rehearse_step(session), before_step(session)

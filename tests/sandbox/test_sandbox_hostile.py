@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sandbox_scripts import RELAXED, scripts
+from sandbox_scripts import RELAXED, crowded_scripts, scripts
 
 from pagedkv.sandbox.actions import DecodeToken, EngineStep, NewRequest
 from pagedkv.sandbox.as_file import LARGEST_FILE, read_file, to_file
@@ -52,7 +52,7 @@ def refused(read, content) -> str:
 
 
 @RELAXED
-@given(scripts(most=40, longest_prompt=40))
+@given(scripts() | crowded_scripts())
 def test_what_was_written_is_read_again(script: Script):
     assert read_link(to_link(script)) == script
     assert read_file(to_file(script).encode()) == script

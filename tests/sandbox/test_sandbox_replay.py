@@ -52,7 +52,7 @@ def plain(session: Session) -> list[object]:
 
 
 @RELAXED
-@given(scripts(most=8))
+@given(scripts())
 def test_link_and_file_lead_to_the_same_frames(play: Play, script: Script):
     once = plain(play(script))
     assert plain(play(read_link(to_link(script)))) == once
@@ -60,7 +60,7 @@ def test_link_and_file_lead_to_the_same_frames(play: Play, script: Script):
 
 
 @RELAXED
-@given(scripts(most=8))
+@given(scripts(most=20))
 def test_every_beginning_is_what_undo_shows(play: Play, small_model: CharGPT, script: Script):
     whole = plain(play(script))
     replayer = Replayer(small_model, most=3)
