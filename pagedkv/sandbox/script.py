@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pagedkv.checks import named
 from pagedkv.engine import TOKEN_BUDGET
-from pagedkv.model import tokenizer
+from pagedkv.model.tokenizer import VOCABULARY
 from pagedkv.sandbox.actions import Action, DecodeToken, Finish, Fork, NewRequest
 from pagedkv.settings import Settings, check_setting
 
@@ -19,6 +19,7 @@ LONGEST_PROMPT = TOKEN_BUDGET  # a prompt is processed in one execution
 MAX_PROMPT_CHARACTERS = (
     4096  # of all prompts together: some ten seconds of work for the interpreter
 )
+_MOST_UNKNOWN_NAMED = 8
 
 
 class ScriptError(ValueError):
@@ -122,11 +123,18 @@ def check_prompt(prompt: str) -> None:
     _check_characters(prompt)
 
 
+def unknown_characters(text: str) -> str:
+    """The characters of a text that the model does not know, quoted, the first few; or nothing."""
+    unknown = [repr(character) for character in sorted(set(text) - set(VOCABULARY))]
+    more = ["…"] if len(unknown) > _MOST_UNKNOWN_NAMED else []
+    return _list([*unknown[:_MOST_UNKNOWN_NAMED], *more])
+
+
 def _check_characters(text: str) -> None:
-    try:
-        tokenizer.encode(text)
-    except ValueError as error:
-        raise ScriptError(str(error)) from error
+    if unknown := unknown_characters(text):
+        raise ScriptError(
+            f"text has characters outside the vocabulary: {unknown}; the model knows {VOCABULARY!r}"
+        )
 
 
 def _check_request(request: int, num_requests: int) -> None:

@@ -137,6 +137,35 @@ def test_what_is_wrong_with_a_file_is_said(changes, message):
     assert message in str(caught.value)
 
 
+LONG = "<script>" * 7_000
+ONE_REQUEST = {"do": "new", "prompt": "ROMEO:"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({key: LONG} for key in sorted(GOOD)),
+        *({"actions": [{"do": "new", key: LONG}]} for key in ("do", "prompt", LONG)),
+        *({"actions": [ONE_REQUEST, {"do": "fork", "request": value}]} for value in (LONG, [LONG])),
+        {"actions": [ONE_REQUEST, {"do": "decode", "request": 1, "token": LONG}]},
+        {"actions": [{"do": "new", "prompt": "".join(map(chr, range(0x4E00, 0x4E80)))}]},
+        {"capacity": 10**4000},
+    ],
+    ids=lambda changes: ascii(changes)[:40],
+)
+def test_a_message_is_short_however_long_what_is_wrong(changes):
+    assert refused(read_file, json.dumps(GOOD | changes).encode())
+
+
+@pytest.mark.parametrize(("place", "rest"), [(1, [24, "t", []]), (2, ["t", []]), (3, [[]])])
+def test_a_message_about_a_link_is_short_too(place: int, rest: list[object]):
+    assert refused(read_link, word([*[1, 4, 24][:place], LONG, *rest]))
+    for depth in range(100, 1_100, 10):
+        nested = "[" * depth + "]" * depth
+        text = json.dumps([*[1, 4, 24][:place], "here", *rest]).replace('"here"', nested)
+        assert refused(read_link, base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
+
+
 def test_a_file_is_good_without_changes_and_with_a_byte_order_mark():
     script = Script(Pool(), (NewRequest("ROMEO:"),))
     assert read_file(json.dumps(GOOD).encode()) == script
