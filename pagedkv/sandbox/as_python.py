@@ -4,7 +4,7 @@ It is read off the trace: what the engine announced in a frame is what was asked
 leaves the engine as it was, so it becomes a comment.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from pagedkv.events import (
     Event,
@@ -63,30 +63,31 @@ def _prompts(script: Script) -> dict[str, str]:
     }
 
 
-def _calls(frame: Frame, prompts: dict[str, str]) -> Iterator[str]:
+def _calls(frame: Frame, prompts: dict[str, str]) -> list[str]:
     """The calls that a frame's events came from, in the order in which they were made."""
-    for event in frame.events:
-        if isinstance(event, SlotsWritten):
-            break
-        if isinstance(event, TokenSelected | RequestForked | RequestFinished):
-            yield _call(event)
-    else:
-        return
-    admitted = [event.request for event in frame.events if isinstance(event, RequestAdmitted)]
     inputs = [event.request for event in frame.events if isinstance(event, SlotsWritten)]
-    yield from (f"engine.append({name!r})" for name in inputs if name not in admitted)
-    yield from (f"engine.admit({name!r}, {prompts[name]!r})" for name in admitted)
-    yield f"engine.execute({', '.join(map(repr, inputs))})"
-    after = frame.events[frame.events.index(event) :]
-    yield from (_call(event) for event in after if isinstance(event, TokenSelected))
+    admitted = [event.request for event in frame.events if isinstance(event, RequestAdmitted)]
+    if not inputs:
+        return _own_calls(frame.events)
+    executed = next(i for i, e in enumerate(frame.events) if isinstance(e, SlotsWritten))
+    return [
+        *_own_calls(frame.events[:executed]),
+        *(f"engine.append({name!r})" for name in inputs if name not in admitted),
+        *(f"engine.admit({name!r}, {prompts[name]!r})" for name in admitted),
+        f"engine.execute({', '.join(map(repr, inputs))})",
+        *_own_calls(frame.events[executed:]),
+    ]
 
 
-def _call(event: Event) -> str:
-    match event:
-        case TokenSelected(request=request, rank=rank):
-            return f"engine.select({request!r}, rank={rank})"
-        case RequestForked(parent=parent, child=child):
-            return f"engine.fork({parent!r}, {child!r})"
-        case RequestFinished(request=request):
-            return f"engine.finish({request!r})"
-    raise TypeError(f"{event} is no call of its own")
+def _own_calls(events: Sequence[Event]) -> list[str]:
+    """The calls that are each announced by one event of their own."""
+    calls = []
+    for event in events:
+        match event:
+            case TokenSelected(request=request, rank=rank):
+                calls.append(f"engine.select({request!r}, rank={rank})")
+            case RequestForked(parent=parent, child=child):
+                calls.append(f"engine.fork({parent!r}, {child!r})")
+            case RequestFinished(request=request):
+                calls.append(f"engine.finish({request!r})")
+    return calls
