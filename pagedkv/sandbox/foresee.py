@@ -7,12 +7,19 @@ a copy of the block manager, so what is said is what the engine would do.
 from collections.abc import Iterator
 
 from pagedkv.block_manager import AppendPlan
+from pagedkv.checks import named
 from pagedkv.engine import ContextFullError
 from pagedkv.layout import empty_slots
 from pagedkv.memory_check import admission_check, append_check
 from pagedkv.narration import plural
 from pagedkv.refusals import OutOfBlocks
-from pagedkv.sandbox.script import MAX_ACTIONS, MAX_ALIVE, ScriptError, check_prompt, check_token
+from pagedkv.sandbox.script import (
+    LONGEST_PROMPT,
+    MAX_ACTIONS,
+    MAX_ALIVE,
+    MAX_PROMPT_CHARACTERS,
+    unknown_characters,
+)
 from pagedkv.sandbox.session import Session
 from pagedkv.sandbox.turns import Giver, Turns, take_turns
 from pagedkv.trace.frame import Check
@@ -20,7 +27,7 @@ from pagedkv.trace.frame import Check
 _FULL = f"{MAX_ALIVE} requests are alive, the most there can be: it will be refused"
 _WAITING = "is waiting and has nothing stored: it will be refused"
 _NO_MORE = f"{MAX_ACTIONS} actions are done, the most there can be: take some back first"
-_UNKNOWN = "has a character that the model does not know: nothing will be done"
+_NOTHING = "nothing will be done"  # no script takes it, so the engine is not asked
 
 
 def before_new(session: Session, prompt: str) -> str:
@@ -29,15 +36,16 @@ def before_new(session: Session, prompt: str) -> str:
         return _NO_MORE
     if not prompt:
         return "A prompt of at least one character."
-    if not _is_known(prompt):
-        return f"The prompt {_UNKNOWN}"
+    if problem := _problem_of_prompt(session, prompt):
+        return f"{problem}: {_NOTHING}"
     if session.is_full:
         return _FULL
     engine = session.recorder.engine
     check = admission_check(engine, "new", len(prompt))
     if check.needed > engine.cache.num_blocks:
         whole = _count(engine.cache.num_blocks, "block")
-        return f"needs {_count(check.needed, 'block')}, the pool has {whole}: it will be refused"
+        needs = f"needs {_count(check.needed, 'block')}, the pool has {whole}"
+        return f"{needs}: it never fits and will be refused"
     if session.waiting:
         return f"{_numbers(check)}: it will wait behind {session.waiting[-1]}"
     return _numbers(check) + ("" if check.fits else ": it will wait")
@@ -51,8 +59,8 @@ def before_decode(session: Session, name: str, token: str | None = None) -> str:
         return _WAITING
     engine = session.recorder.engine
     check = append_check(engine, name)
-    if token is not None and not _is_token(token):
-        return f"goes on with a token that {_UNKNOWN}"
+    if token is not None and (problem := _problem_of_token(token)):
+        return f"cannot go on with {problem}: {_NOTHING}"
     if check.position >= engine.model.config.context:
         whole = _count(engine.model.config.context, "position")
         return f"has {whole}, the model's whole context: it will be refused"
@@ -140,20 +148,24 @@ def _is_over(session: Session) -> bool:
     return session.num_actions >= MAX_ACTIONS
 
 
-def _is_known(prompt: str) -> bool:
-    try:
-        check_prompt(prompt)
-    except ScriptError:
-        return False
-    return True
+def _problem_of_prompt(session: Session, prompt: str) -> str:
+    """Why a session's script cannot take a prompt; empty if it can."""
+    if len(prompt) > LONGEST_PROMPT:
+        return f"{len(prompt)} characters, and a prompt has {LONGEST_PROMPT} at most"
+    left = MAX_PROMPT_CHARACTERS - session.num_prompt_characters
+    if len(prompt) > left:
+        most = f"all prompts of a session have {MAX_PROMPT_CHARACTERS} characters at most"
+        return f"{most}, and {left} {'is' if left == 1 else 'are'} left"
+    unknown = unknown_characters(prompt)
+    return f"the model does not know {unknown}" if unknown else ""
 
 
-def _is_token(token: str) -> bool:
-    try:
-        check_token(token)
-    except ScriptError:
-        return False
-    return True
+def _problem_of_token(token: str) -> str:
+    """What is typed, and why it can be nobody's next token; empty if it can."""
+    if len(token) != 1:
+        return f"{named(token)}, since a token is one character"
+    unknown = unknown_characters(token)
+    return f"{unknown}, which the model does not know" if unknown else ""
 
 
 def _numbers(check: Check) -> str:

@@ -39,6 +39,7 @@ class Session:
         self.recorder = Recorder(words.BOOK, pool.settings(), model)
         self.recorder.open_pool(free_order_of(pool.free_order, pool.settings().num_blocks))
         self.num_requests = 0  # ever asked for, whatever came of it
+        self.num_prompt_characters = 0  # of all who were asked for, whatever came of them
         self.prompts: dict[str, str] = {}  # of those who have no blocks yet
         self.recorder.show(words.BEGIN if pool.settings().num_blocks else words.NO_BLOCK)
 
@@ -91,6 +92,7 @@ class Session:
 
     def _new(self, prompt: str) -> None:
         name = self._next_name()
+        self.num_prompt_characters += len(prompt)
         stage = self.recorder
         if self.is_full:
             stage.show(words.TOO_MANY)

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from sandbox_scripts import RELAXED, Play, crowded_scripts, scripts
 
@@ -15,7 +16,15 @@ from pagedkv.sandbox.foresee import (
     before_step,
     rehearse_step,
 )
-from pagedkv.sandbox.script import MAX_ACTIONS, MAX_ALIVE, Pool, Script
+from pagedkv.sandbox.script import (
+    LONGEST_PROMPT,
+    MAX_ACTIONS,
+    MAX_ALIVE,
+    MAX_PROMPT_CHARACTERS,
+    Pool,
+    Script,
+    ScriptError,
+)
 from pagedkv.trace.frame import Frame
 
 
@@ -77,7 +86,7 @@ def test_before_a_new_request_where_it_is_refused_for_good_and_where_it_waits(pl
     assert before_new(session, "R") == "needs 1 block, 1 is free"
     assert before_new(session, "ROMEO:") == "needs 2 blocks, 1 is free: it will wait"
     assert before_new(session, "ROMEO:" * 3) == (
-        "needs 5 blocks, the pool has 3 blocks: it will be refused"
+        "needs 5 blocks, the pool has 3 blocks: it never fits and will be refused"
     )
     session.do(new)
     assert before_new(session, "R") == "needs 1 block, 1 is free: it will wait behind R2"
@@ -175,3 +184,35 @@ def test_after_the_last_action_every_button_says_so(play: Play):
         before_step(session),
     ):
         assert text == "200 actions are done, the most there can be: take some back first"
+
+
+def test_what_no_script_takes_is_named_before(play: Play):
+    session = play(Script(Pool(), (NewRequest("RO"),)))
+    assert (
+        before_new(session, "<b>7") == "the model does not know '7', '<', '>': nothing will be done"
+    )
+    assert before_new(session, "a" * 129) == (
+        "129 characters, and a prompt has 128 at most: nothing will be done"
+    )
+    assert before_decode(session, "R1", "7") == (
+        "cannot go on with '7', which the model does not know: nothing will be done"
+    )
+    assert before_decode(session, "R1", "ab") == (
+        "cannot go on with 'ab', since a token is one character: nothing will be done"
+    )
+    assert "needs no block" in before_decode(session, "R1", "\n")
+
+
+def test_before_a_prompt_that_is_too_much_for_a_session(play: Play):
+    longest = NewRequest("a" * LONGEST_PROMPT)
+    script = Script(Pool(4, 4), (longest,) * (MAX_PROMPT_CHARACTERS // LONGEST_PROMPT - 1))
+    session = play(script)
+    assert "never fits" in before_new(session, longest.prompt)
+    session.do(NewRequest("ROMEO:"))
+    assert before_new(session, longest.prompt) == (
+        "all prompts of a session have 4096 characters at most, and 122 are left: "
+        "nothing will be done"
+    )
+    assert "never fits" in before_new(session, "a" * 122)
+    with pytest.raises(ScriptError, match="4102 characters in all"):
+        script.then(NewRequest("ROMEO:")).then(longest)
