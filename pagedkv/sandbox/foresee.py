@@ -108,7 +108,9 @@ def before_step(session: Session) -> str:
     if not session.running and not session.waiting:
         return "nobody to go on with"
     free = _count(session.recorder.engine.cache.num_free_blocks, "block")
-    return f"{free} free; in turn: {'; '.join(_told(rehearse_step(session)))}"
+    turns = rehearse_step(session)
+    told = [*_told(turns), *(["nobody comes in"] if turns.refused and session.waiting else [])]
+    return f"{free} free; in turn: {'; '.join(told)}"
 
 
 def rehearse_step(session: Session) -> Turns:

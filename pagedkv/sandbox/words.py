@@ -121,20 +121,25 @@ _IDLE = "Nobody is running and nobody waits, so the engine has nothing to do."
 _CAME_IN = " {names} came in from the queue."
 _STALLED = (
     " {names} found no free block; {state.totals.free_blocks} {state.totals.free_blocks:is|are} "
-    "free. Who is running comes first, so nobody was let in."
+    "free."
 )
 _NEVER = (
     " {names} can never go on: the whole pool has {config.num_blocks:block}. Only its end would "
     "help."
 )
-_AT_THE_END = " {names} is as long as the model's context."
+_AT_THE_END = " The model's context ends here for {names}."
+_RUNNING_FIRST = " Who is running comes first, so nobody was let in."
+_NONE_LEFT = (
+    " {state.totals.free_blocks:block} {state.totals.free_blocks:is|are} free, so nobody was let "
+    "in."
+)
 _NO_MEMORY = (
     " {check.request}, next in the queue, needs " + _NEEDS + ", so nobody was let in past it."
 )
 _OVER_BUDGET = (
     " {check.request}, next in the queue, has {check.num_inputs:input}; with the "
     "{execution.num_tokens} here that is more than the {execution.token_budget} that one execution "
-    "may process, so it waits for the next step."
+    "may process."
 )
 _STILL_QUEUED = " In the queue: {state.waiting}."
 
@@ -174,11 +179,17 @@ def engine_step(turns: Turns, someone_waits: bool) -> Words:
         for sentence, names in _told_by_name(turns)
         if names
     )
-    if turns.no_memory is not None:
-        caption += _NO_MEMORY
+    return Words(title, caption + (_held_back(turns) + _STILL_QUEUED if someone_waits else ""))
+
+
+def _held_back(turns: Turns) -> str:
+    """Why the first of those who still wait did not come in."""
     if turns.over_budget is not None:
-        caption += _OVER_BUDGET
-    return Words(title, caption + (_STILL_QUEUED if someone_waits else ""))
+        return _OVER_BUDGET
+    if turns.no_memory is not None:
+        return _NO_MEMORY
+    waits = any(refusal.reason == "wait" for refusal in turns.refused)
+    return _RUNNING_FIRST if waits else _NONE_LEFT
 
 
 def _told_by_name(turns: Turns) -> Iterator[tuple[str, list[str]]]:

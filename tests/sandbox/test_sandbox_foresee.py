@@ -216,3 +216,12 @@ def test_before_a_prompt_that_is_too_much_for_a_session(play: Play):
     assert "never fits" in before_new(session, "a" * 122)
     with pytest.raises(ScriptError, match="4102 characters in all"):
         script.then(NewRequest("ROMEO:")).then(longest)
+
+
+def test_before_a_step_it_is_said_that_who_runs_comes_first(play: Play):
+    rome = NewRequest("ROME")
+    session = play(Script(Pool(4, 8), (rome, rome, rome)))
+    said = "0 blocks free; in turn: R1, R2: no block left"
+    assert before_step(session) == f"{said}; nobody comes in"
+    session.do(Finish(3))
+    assert before_step(session) == said

@@ -68,7 +68,7 @@ def test_at_the_end_of_the_context(play: Play):
     assert session.recorder.frames[-1].title == "R1 is at its end"
     session.do(EngineStep())
     assert session.recorder.frames[-1].title == "Nobody can go on"
-    assert "as long as the model's context" in session.recorder.frames[-1].caption
+    assert "The model's context ends here for R1." in session.recorder.frames[-1].caption
 
 
 def test_who_waits_comes_in_with_the_next_step_that_has_room(play: Play):
@@ -104,3 +104,39 @@ def test_a_refused_admission_is_an_event(play: Play, pool: Pool, reason: str):
     frame = play(Script(pool, (*first, SIX))).recorder.frames[-1]
     (event,) = (event for event in frame.events if isinstance(event, RequestRefused))
     assert (event.needed, event.total, event.reason) == (2, pool.capacity // 4, reason)
+
+
+ROME, LONG = NewRequest("ROME"), NewRequest("a" * 120)
+HELD_BACK = {
+    "R1 and R2 found no free block; 0 are free. Who is running comes first, so nobody was let "
+    "in.": (
+        (ROME, ROME, SIX, EngineStep()),
+        Pool(4, 8),
+    ),
+    "R3, next in the queue, needs 2 blocks; 0 are free, so nobody was let in past it.": (
+        (SIX, SIX, SIX, NewRequest("a"), EngineStep()),
+        Pool(4, 16),
+    ),
+    "R3, next in the queue, has 120 inputs; with the 120 here that is more than the 128 that one "
+    "execution may process.": (
+        (NewRequest("a" * 128), LONG, LONG, Finish(1), EngineStep()),
+        Pool(1, 240),
+    ),
+    "Only its end would help. 0 blocks are free, so nobody was let in.": (
+        (ROME, ROME, EngineStep()),
+        Pool(4, 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", HELD_BACK)
+def test_what_keeps_the_queue_back_is_said(play: Play, reason: str):
+    actions, pool = HELD_BACK[reason]
+    frame = play(Script(pool, actions)).recorder.frames[-1]
+    assert f"{reason} In the queue: " in frame.caption
+    assert slips_of_grammar(frame.caption) == []
+
+
+def test_where_nobody_waits_nobody_was_kept_back(play: Play):
+    caption = play(Script(Pool(4, 8), (ROME, ROME, EngineStep()))).recorder.frames[-1].caption
+    assert caption == "No request could go on. R1 and R2 found no free block; 0 are free."
