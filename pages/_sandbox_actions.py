@@ -92,7 +92,7 @@ def show_button(
     place.button(
         label, on_click=press, args=(asked,), disabled=disabled, width="stretch", key=label
     )
-    place.markdown(foreseen)
+    place.text(foreseen)  # it may repeat what was typed: no Markdown
 
 
 def press(asked: Callable[[], Action]) -> None:

@@ -22,7 +22,7 @@ class Choices:
     ``memory`` is that of each of the ``tp`` GPUs. ``block_size`` is in positions, ``max_len`` the
     longest request, prompt and answer together. ``batched_tokens`` are the most that one step of
     the engine processes (vLLM's ``max_num_batched_tokens``); only windowed layers ask for it.
-    Raises ``PlanError`` for what ``RANGES`` lacks, and for KV heads that ``tp`` GPUs cannot share.
+    Raises ``PlanError`` for what ``RANGES`` lacks.
     """
 
     geometry: Geometry
@@ -39,17 +39,13 @@ class Choices:
             raise PlanError(f"dtype_bytes is {shown(self.dtype_bytes)}; it must be one of {known}")
         for name, allowed in RANGES.items():
             require_whole(name, getattr(self, name), allowed)
-        if not can_share(self.geometry, self.tp):
-            raise PlanError(
-                f"tp is {self.tp}, which does not share {self.geometry.kv_heads} KV heads evenly; "
-                f"it must be a divisor or a multiple of {self.geometry.kv_heads}"
-            )
 
 
 def can_share(geometry: Geometry, tp: int) -> bool:
     """Whether ``tp`` GPUs can each take as many KV heads, or each one copy of a head.
 
-    Engines refuse anything else. A latent lies whole on every GPU, so any number will do.
+    Engines refuse anything else; the arithmetic rounds down then, and says so. A latent lies whole
+    on every GPU, so any number will do.
     """
     heads = geometry.kv_heads
     return geometry.latent is not None or heads % tp == 0 or tp % heads == 0

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pagedkv.planner.choices import Choices, can_share
 from pagedkv.planner.groups import Group, blocks_needed, seen_at_once
 from pagedkv.planner.memory import GIB, GpuMemory
 from pagedkv.planner.plan import Plan
@@ -55,9 +56,7 @@ def _bytes(plan: Plan) -> list[Step]:
         values = geometry.v_head_dim
         both = f"2 × {geometry.head_dim}" if values is None else f"({geometry.head_dim} + {values})"
         lines = [
-            Step(
-                "KV heads on each GPU", f"max(1, {geometry.kv_heads} // {choices.tp})", f"{heads}"
-            ),
+            Step(_heads_words(choices), f"max(1, {geometry.kv_heads} // {choices.tp})", f"{heads}"),
             Step(
                 "K and V of a position in one layer",
                 f"{heads} × {both} × {size} B",
@@ -67,6 +66,14 @@ def _bytes(plan: Plan) -> list[Step]:
     formula = f"{_layers(geometry.layers)} × {per_layer:,} B"
     lines.append(Step("Bytes per token", formula, size_words(plan.bytes_per_token)))
     return lines
+
+
+def _heads_words(choices: Choices) -> str:
+    words = "KV heads on each GPU"
+    if can_share(choices.geometry, choices.tp):
+        return words
+    heads = choices.geometry.kv_heads
+    return f"{words}, rounded down: engines refuse to share {heads} between {choices.tp}"
 
 
 def _blocks(plan: Plan) -> list[Step]:

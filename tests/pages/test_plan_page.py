@@ -123,14 +123,14 @@ def test_own_geometry_and_its_combinations(open_page: Open):
     assert metrics(app) == numbers(plan(Choices(own, KvMemory(10))))
 
 
-def test_what_does_not_go_together_is_refused_and_nothing_is_lost(open_page: Open):
+def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
     app = open_page("plan", plan_memory="KV alone", plan_kv="7.5", plan_block_size="32")
-    choose(app, "tp", 3)
-    assert not app.metric
-    assert "tp is 3, which does not share 8 KV heads evenly" in texts(app)
-    choose(app, "tp", 4)
-    made = plan(Choices(LLAMA.geometry, KvMemory(7.5), tp=4, block_size=32))
-    assert metrics(app) == numbers(made)
+    for tp, is_uneven in ((3, True), (4, False)):
+        choose(app, "tp", tp)
+        made = plan(Choices(LLAMA.geometry, KvMemory(7.5), tp=tp, block_size=32))
+        assert metrics(app) == numbers(made)
+        (lines,) = (html for html in app.get("html") if "plan-steps" in html.proto.body)
+        assert ("engines refuse to share 8 between 3" in lines.proto.body) is is_uneven
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -200,7 +200,6 @@ def test_a_gpu_that_cannot_be(run, flag, value):
         ((*MODEL, *GPU[:4]), "the weights are 14.96 GiB in all"),
         ((*MODEL, *KV, *GPU), "leave --gpu-gib and --utilization"),
         ((*MODEL, *OWN, *KV), "--model and --layers both say what the model is"),
-        ((*OWN, *KV, "--tp", "3"), "tp is 3, which does not share 8 KV heads evenly"),
         ((*OWN, *KV, "--dtype-bytes", "3"), "dtype_bytes is 3; it must be one of 1 (fp8), 2"),
         ((*OWN, *KV, "--window", "10"), "window is 10 with 0 windowed_layers"),
         (("--model", "gpt-9", *KV), "there is no model 'gpt-9'"),
