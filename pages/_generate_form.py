@@ -17,6 +17,7 @@ from pagedkv.generate import (
 from pagedkv.generate.as_query import NAMES, AskedFor, from_query
 from pages._model import large_model, model
 
+CHOSEN = "generate_chosen"  # in the session: what the fields held when they were last sent
 WIDTH = 130  # pixels of a number: six of them and the button stand beside each other
 
 HOW_MANY = (
@@ -41,8 +42,7 @@ def asked_by_link() -> AskedFor | None:
 
 def show_form() -> Choices | None:
     """Let the visitor choose; return the choices once they are sent and can be honoured."""
-    for name in NAMES:
-        st.session_state.setdefault(_key(name), getattr(Choices(), name))
+    _fill_in()
     with st.form("generate_form"):
         chosen = choose_model()
         prompt = st.text_area("Prompt", max_chars=LONGEST_TEXT, height=68, key=_key("prompt"))
@@ -59,6 +59,7 @@ def show_form() -> Choices | None:
             )
             numbers |= {name: _number(name, label, help_) for name, label, help_ in HOW}
             sent = st.form_submit_button("Generate", icon=":material/play_arrow:")
+    st.session_state[CHOSEN] = {name: st.session_state[_key(name)] for name in NAMES}
     if not sent:
         return None
     try:
@@ -66,6 +67,13 @@ def show_form() -> Choices | None:
     except ChoiceError as error:
         refuse(error)
         return None
+
+
+def _fill_in() -> None:
+    """Have the fields hold what they held before, for Streamlit forgets those of a page left."""
+    before = st.session_state.get(CHOSEN, {})
+    for name in NAMES:
+        st.session_state.setdefault(_key(name), before.get(name, getattr(Choices(), name)))
 
 
 def choose_model() -> str:

@@ -63,9 +63,11 @@ def begin(choices: Choices, wanted: Wanted | None = None) -> None:
     except ChoiceError as error:
         refuse(error)
         return
+    _let_go(CHECK, STOP)  # first: they are about the run before
     st.session_state[RUN] = run
     st.session_state[WANTED] = wanted
-    _let_go(CHECK, STOP, MOMENT, NOTICES)
+    st.session_state[MOMENT] = None  # set, not let go: only so is the browser's field emptied
+    _let_go(NOTICES)
     key = st.session_state.get(KEY)
     if key is not None:
         shelf().remove(key)

@@ -32,8 +32,10 @@ FIRST_PROMPT = prompt(PASSAGE_B, 6)
 
 # In the session, what the fields hold.
 PROMPT = "sandbox_prompt"
+LAST_PROMPT = "sandbox_last_prompt"  # the same, for Streamlit forgets the fields of a page left
 REQUEST = "sandbox_request"  # whom the next action is about
 TOKEN = "sandbox_token"
+TRIED = "sandbox_token_tried"  # whether the last action was with the token of the field
 
 LONGEST_TOKEN = 2  # a character, or a line break as backslash and n
 
@@ -41,9 +43,11 @@ LONGEST_TOKEN = 2  # a character, or a line break as backslash and n
 def show_actions(session: Session) -> None:
     """What the actions are about, and below it a button for each."""
     with st.container(key="sandbox-about", horizontal=True, vertical_alignment="bottom"):
-        st.session_state.setdefault(PROMPT, FIRST_PROMPT)
+        st.session_state.setdefault(PROMPT, st.session_state.get(LAST_PROMPT, FIRST_PROMPT))
         text = st.text_input("Prompt", max_chars=LONGEST_PROMPT, key=PROMPT, width=300)
+        st.session_state[LAST_PROMPT] = text
         name = choose_request((*session.running, *session.waiting))
+        use_up_token(session)
         st.text_input(
             "Token",
             max_chars=LONGEST_TOKEN,
@@ -57,6 +61,12 @@ def show_actions(session: Session) -> None:
     show_button(new, "New request", asked_new, before_new(session, typed(text)), disabled=not text)
     show_about_one(about_one, session, name)
     show_button(step, "One engine step", EngineStep, before_step(session))
+
+
+def use_up_token(session: Session) -> None:
+    """Empty the field if its token was processed; one that the engine refused stays there."""
+    if st.session_state.pop(TRIED, False) and session.recorder.frames[-1].execution is not None:
+        st.session_state[TOKEN] = ""
 
 
 def choose_request(names: Sequence[str]) -> str | None:
@@ -96,11 +106,11 @@ def show_button(
 
 
 def press(asked: Callable[[], Action]) -> None:
-    """Do what is asked by now; a typed token that could be processed is used up."""
+    """Do what is asked by now."""
     action = asked()
     act(action)
-    if isinstance(action, DecodeToken) and notice() is None:
-        st.session_state[TOKEN] = ""
+    is_typed = isinstance(action, DecodeToken) and action.token is not None
+    st.session_state[TRIED] = is_typed and notice() is None
 
 
 # What is asked when a button is pressed: by what the fields hold then, which may be newer than the

@@ -72,6 +72,7 @@ def arrive() -> None:
 def act(action: Action) -> None:
     """Do an action, or say why it cannot be."""
     _try(lambda: timeline().do(action))
+    st.session_state[_LEFT] = None
 
 
 def undo() -> None:
@@ -122,6 +123,7 @@ def bring_back() -> None:
     before = left()
     if before is not None:
         _show(before)
+        st.session_state[_LEFT] = None
 
 
 def _read_address() -> None:
@@ -160,16 +162,14 @@ def _try(make: Callable[[], Timeline]) -> None:
 
 def _replace(script: Script, text: Notice | None = None) -> None:
     """Show another session in the place of this one, which can be brought back."""
-    before = timeline()
+    before = left() or timeline()  # one beginning after another: the learner's own is kept
     _show(Timeline(script), text)
-    if before != Timeline():
-        st.session_state[_LEFT] = before
+    st.session_state[_LEFT] = None if before == Timeline() else before
 
 
 def _show(now: Timeline, text: Notice | None = None) -> None:
     """Show another timeline, at its last frame."""
     st.session_state[_TIMELINE] = now
-    st.session_state[_LEFT] = None
     st.session_state[_NOTICE] = text
     st.session_state[_NUMBER] = st.session_state.get(_NUMBER, 0) + 1
     st.session_state[_STEP] = now.num_actions

@@ -14,6 +14,7 @@ from pagedkv.generate.usage import Moment
 from pagedkv.layer_work import LayerWork
 from pagedkv.trace.written import Phrases, small, visible
 
+MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!$|~:]")  # what Markdown, as Streamlit has it, may read
 SLOW = 10  # tokens per second; below it tenths count
 UNITS = {COURSE: ("character", "characters"), LARGE: ("token", "tokens")}
 
@@ -135,12 +136,12 @@ def stretch_words(first: int, num_frames: int, total: int) -> str:
 
 def _how_far(key: str, of: Generation | Kept, runtime: Runtime) -> str:
     pace, choices = of.pace, of.choices
-    _, tokens = UNITS[choices.model]
+    token, tokens = UNITS[choices.model]
     return WORDS.say(
         key,
         done=pace.num_tokens,
         total=choices.num_answers * choices.length,
-        tokens=tokens,
+        tokens=token if (key, pace.num_tokens) == ("made", 1) else tokens,
         rate=f"{pace.tokens_per_second:.{0 if pace.tokens_per_second >= SLOW else 1}f}",
         backend=backend_words(of.layer_work, runtime),
     )
@@ -152,6 +153,11 @@ def _difference(difference: Difference, token: str) -> str:
         token=token,
         name=difference.name,
         number=difference.index + 1,
-        cached=visible(difference.cached),
-        dense=visible(difference.dense),
+        cached=_escaped(visible(difference.cached)),
+        dense=_escaped(visible(difference.dense)),
     )
+
+
+def _escaped(token: str) -> str:
+    """A model's token within Markdown: what would be markup stands as it is."""
+    return MARKUP.sub(r"\\\g<0>", token)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pagedkv.planner.choices import Choices
+from pagedkv.planner.choices import RANGES, Choices
 from pagedkv.planner.plan import Plan, plan
 
 BLOCK_SIZES = (16, 64, 256)
@@ -40,7 +40,7 @@ class Curves:
 def concurrency_curves(made: Plan) -> Curves:
     """Vary block size and dtype of a plan, one at a time; the plan's own value is always there."""
     chosen = made.choices
-    last = max(chosen.max_len * BEYOND, 1024)
+    last = min(max(chosen.max_len * BEYOND, 1024), RANGES["max_len"][-1])
     return Curves(
         by_block_size=tuple(
             _curve(size, replace(chosen, block_size=size), last)

@@ -124,7 +124,7 @@ _STALLED = (
     "free."
 )
 _NEVER = (
-    " {names} can never go on: the whole pool has {config.num_blocks:block}. Only its end would "
+    " {names} can never go on: the whole pool has {config.num_blocks:block}. Only an end would "
     "help."
 )
 _AT_THE_END = " The model's context ends here for {names}."

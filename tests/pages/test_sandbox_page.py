@@ -26,8 +26,10 @@ def titles(app: AppTest) -> list[str]:
 
 
 def said(app: AppTest) -> list[str]:
-    """The news: a head, and perhaps a text."""
-    return [element.value for element in (*app.warning, *app.text)]
+    """The news that are on the page: a head, and perhaps a text."""
+    now = app.session_state["sandbox_notice"]
+    shown = [element.value for element in (*app.warning, *app.text)]
+    return [text for text in ((now.head, now.text) if now else ()) if text in shown and text]
 
 
 def shared(app: AppTest) -> Script:
@@ -52,12 +54,12 @@ def test_each_action_adds_a_frame_and_opens_it(open_page: Open):
 
 def test_what_will_be_checked_stands_below_each_button(open_page: Open):
     app = click(open_page("sandbox"), "New request")
-    said = "\n".join(markdown.value for markdown in app.markdown)
+    said = "\n".join(text.value for text in app.text)
     assert "needs 2 blocks, 4 are free" in said
     assert "R1 has 2 empty slots in P1: needs no block" in said
     assert "R1 gives back 2 blocks" in said
     app.text_input(key="sandbox_prompt").set_value("a" * 17).run()
-    said = "\n".join(markdown.value for markdown in app.markdown)
+    said = "\n".join(text.value for text in app.text)
     assert "needs 5 blocks, 4 are free: it will wait" in said
 
 
@@ -208,6 +210,24 @@ def test_what_a_start_took_the_place_of_can_be_brought_back(open_page: Open):
     assert "Bring back the session before" not in [button.label for button in app.button]
 
 
+def test_of_two_beginnings_in_a_row_ones_own_session_is_brought_back(open_page: Open):
+    app = click(open_page("sandbox"), "New request")
+    before = shared(app)
+    for start in STARTS[:2]:
+        app.selectbox(key="sandbox_start").set_value(start.title).run()
+    click(app, "Undo")
+    click(app, "Bring back the session before")
+    assert shared(app) == before
+
+
+def test_a_prompt_is_kept_while_another_page_is_open(open_page: Open):
+    app = open_page("sandbox")
+    app.text_input(key="sandbox_prompt").set_value("To be").run()
+    go_to(app, "growth")
+    go_to(app, "sandbox")
+    assert app.text_input(key="sandbox_prompt").value == "To be"
+
+
 def test_a_typed_token_is_used_up_and_one_that_is_refused_stays(open_page: Open):
     app = click(open_page("sandbox"), "New request")
     app.text_input(key="sandbox_token").set_value("7").run()
@@ -218,6 +238,15 @@ def test_a_typed_token_is_used_up_and_one_that_is_refused_stays(open_page: Open)
     click(app, "Decode one token")
     assert app.text_input(key="sandbox_token").value == ""
     assert shared(app).actions[-1] == DecodeToken(1, "Z")
+
+
+def test_a_typed_token_that_found_no_block_stays(open_page: Open):
+    full = Script(Pool(4, 4), (NewRequest("ROME"),))
+    app = open_page("sandbox", s=to_link(full))
+    app.text_input(key="sandbox_token").set_value("Z").run()
+    click(app, "Decode one token")
+    assert titles(app)[-1] == "R1 can never go on"
+    assert app.text_input(key="sandbox_token").value == "Z"
 
 
 MARKDOWN = "![x](https://example.org/x.png) [press](https://example.org) **bold**"

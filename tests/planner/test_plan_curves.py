@@ -1,10 +1,10 @@
 """What the planner's figures are drawn from: splits, curves and savings."""
 
-import pytest
 from hypothesis import given
 from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
 
 from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, plan
+from pagedkv.planner.choices import RANGES
 from pagedkv.planner.curves import concurrency_curves
 from pagedkv.planner.savings import savings
 from pagedkv.planner.split import split_memory
@@ -109,3 +109,9 @@ def test_curves_of_windows_level_out():
     curves = concurrency_curves(plan(Choices(WINDOWED, KvMemory(10), max_len=100_000)))
     (planned,) = (curve for curve in curves.by_block_size if curve.value == 16)
     assert planned.requests[-1] == planned.requests[-2]
+
+
+def test_no_curve_goes_beyond_the_longest_that_can_be_planned():
+    longest = RANGES["max_len"][-1]
+    made = concurrency_curves(plan(Choices(LLAMA, KvMemory(1_000_000), max_len=longest // 2)))
+    assert max(length for curve in made.by_block_size for length in curve.lengths) <= longest

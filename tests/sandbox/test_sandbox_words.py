@@ -122,7 +122,7 @@ HELD_BACK = {
         (NewRequest("a" * 128), LONG, LONG, Finish(1), EngineStep()),
         Pool(1, 240),
     ),
-    "Only its end would help. 0 blocks are free, so nobody was let in.": (
+    "Only an end would help. 0 blocks are free, so nobody was let in.": (
         (ROME, ROME, EngineStep()),
         Pool(4, 4),
     ),
