@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from pagedkv.figures.filling import filled
 from pagedkv.figures.memory_data import MemoryStory, Moment, Use
 from pagedkv.figures.theme import CLEAR, Theme
 from pagedkv.figures.words import WORDS, say
@@ -79,12 +80,7 @@ def _filling(state: str, look: Theme) -> dict[str, Any]:
         "unusable": (CLEAR, "x"),
     }
     colour, shape = fills[state]
-    sparse = {"size": 10, "solidity": 0.08} if shape == "." else {"size": 8, "solidity": 0.12}
-    return {
-        "color": colour,
-        "line": {"color": look.ink, "width": 1},
-        "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, **sparse},
-    }
+    return filled(colour, shape, look)
 
 
 def capacity_line(story: MemoryStory, look: Theme) -> go.Scatter:

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from pagedkv.figures.legend import legend_at_the_foot
 from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, TITLE_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
@@ -65,7 +66,7 @@ def plan_concurrency_figure(curves: "Curves", *, dark: bool = False) -> go.Figur
         figure.update_yaxes(_requests_axis(lines, curves, look), row=row, col=1)
         figure.update_xaxes(_length_axis(lines, curves, look), row=row, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": TITLE_SIZE, "color": look.ink})
-    figure.update_layout(legend=_legend(look))
+    figure.update_layout(legend=legend_at_the_foot(look))
     return figure
 
 
@@ -195,19 +196,4 @@ def _axis(name: str, look: Theme) -> dict[str, Any]:
         "zeroline": False,
         "linecolor": look.ink,
         "fixedrange": True,
-    }
-
-
-def _legend(look: Theme) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "xref": "container",
-        "y": 0,
-        "yref": "container",
-        "yanchor": "bottom",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "traceorder": "normal",
     }

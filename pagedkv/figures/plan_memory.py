@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from pagedkv.figures.filling import filled
+from pagedkv.figures.legend import legend_at_the_foot
 from pagedkv.figures.theme import CLEAR, TEXT_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
@@ -57,7 +59,7 @@ def plan_memory_figure(split: "Split", *, dark: bool = False) -> go.Figure:
         fixedrange=True,
     )
     figure.update_yaxes(visible=False, fixedrange=True, range=[-0.5, 0.5])
-    figure.update_layout(barmode="stack", bargap=0.1, legend=_legend(look))
+    figure.update_layout(barmode="stack", bargap=0.1, legend=legend_at_the_foot(look))
     return figure
 
 
@@ -109,12 +111,7 @@ def _filling(part: str, look: Theme) -> dict[str, Any]:
         "remainder": (CLEAR, "-"),
         "left": (CLEAR, "."),
     }[part]
-    sparse = {"size": 10, "solidity": 0.08} if shape == "." else {"size": 8, "solidity": 0.12}
-    return {
-        "color": colour,
-        "line": {"color": look.ink, "width": 1},
-        "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, **sparse},
-    }
+    return filled(colour, shape, look)
 
 
 def _number_font(part: str, look: Theme) -> dict[str, Any]:
@@ -138,18 +135,3 @@ def _mark_budget(figure: go.Figure, budget: float, most: float, look: Theme) -> 
         showarrow=False,
         font={"color": look.ink, "size": TEXT_SIZE},
     )
-
-
-def _legend(look: Theme) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "xref": "container",
-        "y": 0,
-        "yref": "container",
-        "yanchor": "bottom",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "traceorder": "normal",
-    }

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from pagedkv.figures.filling import filled
+from pagedkv.figures.legend import legend_at_the_foot
 from pagedkv.figures.theme import CLEAR, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
@@ -60,7 +62,7 @@ def shares_figure(bars: Sequence["ShareBar"], *, dark: bool = False) -> go.Figur
         showgrid=False,
         zeroline=False,
     )
-    figure.update_layout(barmode="stack", bargap=0.18, legend=_legend(look))
+    figure.update_layout(barmode="stack", bargap=0.18, legend=legend_at_the_foot(look))
     return figure
 
 
@@ -133,12 +135,7 @@ def _filling(part: str, look: Theme) -> dict[str, Any]:
         "external": (CLEAR, "."),
         "unsplit": (CLEAR, "-"),
     }[part]
-    sparse = {"size": 10, "solidity": 0.08} if shape == "." else {"size": 8, "solidity": 0.12}
-    return {
-        "color": colour,
-        "line": {"color": look.ink, "width": 1},
-        "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, **sparse},
-    }
+    return filled(colour, shape, look)
 
 
 def _number_font(part: str, look: Theme) -> dict[str, Any]:
@@ -157,19 +154,4 @@ def _share_axis(look: Theme) -> dict[str, Any]:
         "gridcolor": look.grid,
         "zeroline": False,
         "fixedrange": True,
-    }
-
-
-def _legend(look: Theme) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "xref": "container",
-        "y": 0,
-        "yref": "container",
-        "yanchor": "bottom",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "traceorder": "normal",
     }
