@@ -18,7 +18,8 @@ from pagedkv.figures import (
     sizes_table,
 )
 from pagedkv.workloads.drawn import batch_lines, compared_rows, savings, share_bars, size_points
-from pagedkv.workloads.sentences import finding_words, notes, reasons, workload_words
+from pagedkv.workloads.reasons import reasons
+from pagedkv.workloads.sentences import finding_words, notes, workload_words
 from pagedkv.workloads.study import Findings
 from pages._figures import is_dark, show_figure, show_numbers
 

@@ -33,7 +33,8 @@ WORDS = Phrases(
         "y_axis": "requests in a batch",
         "hover": "{policy}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
         "alt": "Requests in a batch over {iterations:,} iterations. {lines}",
-        "alt_line": "{policy}: {mean:.2f} on average, at most {most:.1f}.",
+        "alt_line": "{policy}: {mean:.2f} on average while somebody runs; the curve reaches "
+        "{most:.1f}.",
         "alt_paper": "In the paper {mean:.2f}.",
     }
 )

@@ -4,9 +4,13 @@ from dataclasses import dataclass
 
 from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.paper import BATCHES, RATES, SAVINGS, SHARES, SLOTS, Printed
+from pagedkv.workloads.setup import Setup
+from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import About, Findings
 
 PARTS = ("token", "reserved", "internal", "external")
+ENOUGH = 2000  # ended requests; with fewer the lengths that chance drew decide what comes out
+ITERATION_MS = Setup().iteration_ms  # the paper's, as far as its own numbers tell it
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,35 +33,43 @@ class Compared:
         return 100 * self.difference / self.paper.value
 
 
-def is_of_the_paper(about: About, outcome: Outcome) -> bool:
-    """Whether memory, workload and load are those of the paper's OPT-13B experiments.
+def not_beside_the_paper(about: About, outcome: Outcome) -> str | None:
+    """Why the paper's OPT-13B experiments are not set beside an outcome; None if they are.
 
-    A queue that is never empty counts as well: under its load the reservations were that full.
+    "other" memory, workload or load than the paper's; another "clock" than that by which its
+    requests came; or "few" requests that ended, or iterations that were measured. A queue that is
+    never empty is no other load: under the paper's the reservations were that full.
     """
-    if about.recipe is None:
-        return False
-    of_its_memory = (outcome.setup.slots, outcome.setup.block_size) == (SLOTS, 16)
-    return of_its_memory and (about.is_saturated or about.rate == RATES[about.recipe])
+    if about.recipe is None or (outcome.setup.slots, outcome.setup.block_size) != (SLOTS, 16):
+        return "other"
+    if about.kind == "policies" and outcome.setup.answers != 1:
+        return "other"
+    if not about.is_saturated:
+        if about.rate != RATES[about.recipe]:
+            return "other"
+        if outcome.setup.iteration_ms != ITERATION_MS:
+            return "clock"
+    was_full = outcome.is_steady and outcome.measured >= WARM_UP  # as long as it took to fill
+    return None if was_full and outcome.finished >= ENOUGH else "few"
 
 
 def printed_shares(about: About, outcome: Outcome) -> dict[str, Printed]:
     """The parts that the paper prints for this policy, workload and memory: none, or by name."""
-    alone = outcome.setup.answers == 1
-    if about.recipe != "sharegpt" or not (alone and is_of_the_paper(about, outcome)):
+    if about.recipe != "sharegpt" or not_beside_the_paper(about, outcome):
         return {}
     return dict(SHARES[outcome.setup.policy])
 
 
 def printed_batch(about: About, outcome: Outcome) -> Printed | None:
     """The mean batch that the paper prints for this policy, workload and memory."""
-    if about.recipe is None or outcome.setup.answers != 1 or not is_of_the_paper(about, outcome):
+    if about.recipe is None or not_beside_the_paper(about, outcome):
         return None
     return BATCHES[about.recipe][outcome.setup.policy]
 
 
 def printed_saving(about: About, outcome: Outcome, decoding: str = "parallel") -> Printed | None:
     """The saving that the paper prints for so many answers, by sampling or by beam search."""
-    if about.recipe is None or not is_of_the_paper(about, outcome):
+    if about.recipe is None or not_beside_the_paper(about, outcome):
         return None
     return SAVINGS[about.recipe][decoding].get(outcome.setup.answers)
 

@@ -9,7 +9,8 @@ from pagedkv.workloads.compare import (
     printed_saving,
     printed_shares,
 )
-from pagedkv.workloads.sentences import NAMES, empty_per_cent, setup_words
+from pagedkv.workloads.names import NAMES, setup_words
+from pagedkv.workloads.sentences import empty_per_cent
 from pagedkv.workloads.study import Findings
 
 

@@ -75,6 +75,7 @@ class Simulation:
             turned_away=self.turned_away,
             preemptions=self.preemptions,
             iterations=self.now,
+            idle=self.now - self._ever.iterations,
             measured=sums.iterations,
             measured_from=WARM_UP if is_steady else 0,
             is_steady=is_steady,

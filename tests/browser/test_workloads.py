@@ -19,7 +19,7 @@ def set_number(page: LessonPage, name: str, value: int) -> None:
     page.wait_until_idle()
 
 
-def simulated(page: LessonPage, requests: int = 1000) -> LessonPage:
+def simulated(page: LessonPage, requests: int = 2000) -> LessonPage:
     """Run the study as it is chosen, with so many requests."""
     set_number(page, "Requests", requests)
     page.click("Run")

@@ -15,7 +15,7 @@ from pagedkv.workloads.drawn import share_bars
 from pagedkv.workloads.sentences import finding_words
 from pagedkv.workloads.study import Findings, Study
 
-REQUESTS = 300
+REQUESTS = 2000  # enough to be set beside the paper
 HOSTILE = "<img src=x onerror=alert(1)> ![x](y) **b**"
 
 
@@ -109,7 +109,7 @@ def test_another_memory_gives_other_figures_and_no_values_of_the_paper() -> None
 
 @pytest.mark.parametrize(
     ("kind", "charts", "words"),
-    [("block sizes", 1, "Blocks of 1 leave 0.0 %"), ("sharing", 1, "2 answers save")],
+    [("block sizes", 1, "Blocks of 1 leave 0.0 %"), ("sharing", 1, "2 answers to a prompt save")],
 )
 def test_block_sizes_and_sharing_are_studies_of_their_own(
     kind: str, charts: int, words: str
@@ -234,3 +234,29 @@ def test_figures_follow_the_theme(theme: str) -> None:
     for chart in app.get("plotly_chart"):
         ink = json.loads(chart.proto.spec)["layout"]["font"]["color"]
         assert (int(ink[1:3], 16) > 127) == (theme == "dark")
+
+
+def test_what_was_chosen_is_there_again_when_its_field_comes_back() -> None:
+    app = opened()
+    app.number_input(key="workloads_block_size").set_value(32).run()
+    app.get("button_group")[0].set_value("block sizes").run()
+    assert "workloads_block_size" not in [field.key for field in app.number_input]
+    app.get("button_group")[0].set_value("policies").run()
+    assert app.number_input(key="workloads_block_size").value == 32
+
+
+def test_what_was_chosen_outlives_another_page(open_page: Callable[..., AppTest]) -> None:
+    app = open_page("workloads")
+    app.number_input(key="workloads_slots").set_value(9000).run()
+    app.get("button_group")[1].set_value(["paged"]).run()
+    app = go_to(go_to(app, "sandbox"), "workloads")
+    assert app.number_input(key="workloads_slots").value == 9000
+    assert app.get("button_group")[1].value == ["paged"]
+
+
+def test_all_of_a_trace_is_simulated_or_so_many_as_are_asked_for() -> None:
+    rows = "".join(f"{number},10,5\n" for number in range(4100))
+    app = upload(opened(), f"arrival,input,output\n{rows}")
+    assert "4,100 requests, 10.0 tokens in" in shown(press(app))
+    app.number_input(key="workloads_first").set_value(100).run()
+    assert "100 requests, 10.0 tokens in" in shown(press(app))

@@ -1,19 +1,21 @@
 """Studies: what is varied, what stands beside the paper, and what is said of the difference."""
 
 import dataclasses
+from itertools import groupby
 
 import pytest
 from workload_samples import workload_of
 
 from pagedkv.workloads import POLICIES, Setup, Workload, make_workload
-from pagedkv.workloads.compare import compared
+from pagedkv.workloads.compare import ENOUGH, compared
 from pagedkv.workloads.drawn import batch_lines, compared_rows, savings, share_bars, size_points
+from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import Certainty
+from pagedkv.workloads.reasons import CLOSE_BATCH, CLOSE_POINTS, reasons
 from pagedkv.workloads.sentences import (
     finding_words,
     notes,
     progress_words,
-    reasons,
     workload_words,
 )
 from pagedkv.workloads.study import KINDS, Findings, Study
@@ -22,7 +24,8 @@ from pagedkv.workloads.study import KINDS, Findings, Study
 def study(kind: str = "policies", workload: Workload | None = None, **more) -> Study:
     setup = more.pop("setup", Setup())
     recipe, rate = more.pop("recipe", "sharegpt"), more.pop("rate", None)
-    made = make_workload(recipe, 600, 0, rate) if workload is None else workload
+    count = more.pop("count", ENOUGH)
+    made = make_workload(recipe, count, 0, rate) if workload is None else workload
     if workload is not None:
         recipe = None
     return Study(kind, made, setup, policies=POLICIES, recipe=recipe, rate=rate)
@@ -64,15 +67,15 @@ def test_progress_counts_over_all_simulations_and_a_stop_keeps_what_there_is() -
 
     def tell(done: int, total: int) -> None:
         news.append((done, total, progress_words(asked, done, total)))
-        if done >= 1500:
+        if done >= 2.5 * ENOUGH:
             raise KeyboardInterrupt
 
     assert asked.findings() is None
     with pytest.raises(KeyboardInterrupt):
         asked.run(tell)
-    assert [total for _, total, _ in news] == [2400] * len(news)
+    assert [total for _, total, _ in news] == [4 * ENOUGH] * len(news)
     assert [done for done, _, _ in news] == sorted(done for done, _, _ in news)
-    assert news[0][2].startswith("Max · 0 of 2,400") and news[-1][2].startswith("Oracle · 1,5")
+    assert news[0][2].startswith("Max · 0 of 8,000") and news[-1][2].startswith("Oracle · 5,0")
     found = asked.findings()
     assert found is not None and found.was_stopped
     assert [outcome.was_stopped for outcome in found.outcomes] == [False, False, True]
@@ -112,29 +115,60 @@ def test_beside_another_memory_load_or_workload_the_paper_says_nothing(found) ->
     assert "prints nothing for this" in said(result)
 
 
-def test_why_we_differ_is_computed_from_the_difference() -> None:
+def test_every_policy_is_set_beside_the_paper_and_what_is_not_close_has_a_cause() -> None:
     found = findings()
-    words = said(found)
-    paged = next(p for p in compared(found) if p.outcome.setup.policy == "paged")
-    batch = [p for p in compared(found) if p.what == "batch"][-1]
-    assert paged.paper.value == 96.3
-    assert f"the batch is {batch.per_cent:+.0f} % beside the paper's 30.42" in words
-    assert "queue is never empty" in words
-    for policy, line in zip(("Max", "Oracle"), (0, 2), strict=True):
-        ours = share_bars(found)[2 * line].parts
-        printed = share_bars(found)[2 * line + 1].parts
-        gap = max(
-            abs(a - b)
-            for a, b in zip(ours, printed, strict=True)
-            if a is not None and b is not None
-        )
-        assert (f"{policy}: every share within {gap:.1f} points" in words) == (gap <= 1)
+    lines = {line.partition(":")[0]: line for line in reasons(found)}
+    for name, of_policy in groupby(compared(found), key=lambda p: NAMES[p.outcome.setup.policy]):
+        *shares, batch = of_policy
+        gap = max((pair.difference for pair in shares), key=abs)
+        assert f"the batch of {batch.ours:.2f} is {batch.per_cent:+.1f} % beside" in lines[name]
+        is_close = abs(gap) <= CLOSE_POINTS and abs(batch.per_cent) <= CLOSE_BATCH
+        assert (f"{abs(gap):.1f} points" if abs(gap) <= 1 else f"{gap:+.1f} points") in lines[name]
+        assert (len(lines[name].split(". ")) == 1) == is_close  # a cause is a second sentence
+    assert "How Pow2 treats the prompt" in lines["Pow2"]
+    assert "queue is never empty" in lines["Paged"]
+    drawn = f"{found.about.mean_input:.1f} tokens in and {found.about.mean_output:.1f} out"
+    assert drawn in said(found)
+
+
+def test_a_difference_without_a_known_cause_says_so() -> None:
+    found = findings()
+    poor = dataclasses.replace(found.outcomes[2], mean_batch=5.0)  # Oracle's
+    others = (*found.outcomes[:2], poor, *found.outcomes[3:])
+    line = next(
+        line for line in reasons(dataclasses.replace(found, outcomes=others)) if "5.00" in line
+    )
+    assert line.startswith("Oracle: ") and line.endswith("the lengths that were drawn.")
 
 
 def test_at_the_papers_rate_agreement_is_called_no_evidence() -> None:
     words = said(findings(rate=2.0))
     assert "2 come in a second" in words and "no evidence" in words
-    assert "queue is never empty" not in words
+    assert "queue is empty at times" in words and "queue is never empty" not in words
+
+
+def test_runs_that_prove_nothing_are_not_set_beside_the_paper() -> None:
+    few = findings(count=ENOUGH - 1)
+    clock = findings(rate=2.0, setup=Setup(iteration_ms=20.0))
+    assert compared(few) == compared(clock) == ()
+    assert "Max, Pow2, Oracle, Paged: not set beside the paper. 1,999 requests ended" in said(few)
+    assert "Its own numbers make that 45 ms" in said(clock)
+    assert "drawn here" not in said(few) + said(clock)
+
+
+def test_of_a_stopped_study_what_came_far_enough_is_compared() -> None:
+    asked = study()
+
+    def tell(done: int, _: int) -> None:
+        if done >= 2.5 * ENOUGH:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(tell)
+    found = asked.findings()
+    assert found is not None
+    assert {pair.outcome.setup.policy for pair in compared(found)} == {"max", "pow2"}
+    assert "Oracle: not set beside the paper" in said(found)
 
 
 def test_savings_stand_beside_both_ways_of_decoding() -> None:
@@ -147,7 +181,8 @@ def test_savings_stand_beside_both_ways_of_decoding() -> None:
     words = said(found)
     assert "Beam search is not simulated" in words and "55.2 %" in words
     ours = savings(found)[0].ours
-    assert f"2 answers save {ours:.1f} %, {ours - 6.09:+.1f} points" in words
+    saving = f"2 answers to a prompt save {ours:.1f} % of the blocks, {ours - 6.09:+.1f} points"
+    assert saving in words
 
 
 def test_of_sharegpt_the_ends_of_a_range_are_known() -> None:
@@ -166,7 +201,7 @@ def test_who_is_turned_away_preempted_or_hardly_measured_is_said() -> None:
     words = said(findings(workload=workload_of((0, 20, 30), (0, 900, 900)), setup=Setup(slots=800)))
     assert "Max: 2 of 2 would not fit" in words
     assert "Paged: 1 of 2 would not fit" in words
-    assert "before iteration 500" in words
+    assert "Max, Pow2, Oracle, Paged: means over all iterations" in words
     assert "preemptions" in said(findings())
 
 
@@ -180,3 +215,17 @@ def test_nothing_a_visitor_wrote_is_repeated(kind: str) -> None:
     sample = workload_of((0, 20, 30), (1, 20, 30))
     hostile = dataclasses.replace(sample, name="<img src=x> **b**")
     assert "img" not in said(findings(kind, hostile))
+
+
+def test_iterations_in_which_nobody_runs_are_told_and_in_no_mean() -> None:
+    found = findings(workload=workload_of((0, 20, 30), (900, 20, 30)))
+    assert [line.mean for line in batch_lines(found)] == [1.0] * 4
+    outcome = found.outcomes[0]
+    assert outcome.iterations - outcome.idle == outcome.measured == 60
+    assert f"in {outcome.idle:,} of {outcome.iterations:,} iterations nobody runs" in said(found)
+    assert "nobody runs" not in said(findings())
+
+
+def test_of_policies_that_are_as_good_the_last_is_named() -> None:
+    words = finding_words(findings(recipe="alpaca", rate=30.0))
+    assert words.startswith("**Paged runs")
