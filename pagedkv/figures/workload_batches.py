@@ -32,9 +32,9 @@ WORDS = Phrases(
         "x_axis": "iteration",
         "y_axis": "requests in a batch",
         "hover": "{policy}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
-        "alt": "Requests in a batch over {iterations:,} iterations. {lines}",
-        "alt_line": "{policy}: {mean:.2f} on average while somebody runs; the curve reaches "
-        "{most:.1f}.",
+        "alt": "Requests in a batch over {iterations:,} iterations; means are over those in which "
+        "somebody runs. {lines}",
+        "alt_line": "{policy}: mean {mean:.2f}, the curve reaches {most:.1f}.",
         "alt_paper": "In the paper {mean:.2f}.",
     }
 )

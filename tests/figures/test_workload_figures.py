@@ -132,8 +132,9 @@ def test_words():
         "1.0. In the paper tokens 96.3 %."
     )
     assert batches_alt(LINES[1:]) == (
-        "Requests in a batch over 50 iterations. Paged: 34.00 on average, at most 40.0. In the "
-        "paper 30.42. Oracle: 12.00 on average, at most 12.0."
+        "Requests in a batch over 50 iterations; means are over those in which somebody runs. "
+        "Paged: mean 34.00, the curve reaches 40.0. In the paper 30.42. Oracle: mean 12.00, the "
+        "curve reaches 12.0."
     )
     assert sizes_alt(POINTS).startswith(
         "Block sizes from 1 to 256. Empty slots among those held: 0.0"
