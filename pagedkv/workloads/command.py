@@ -16,14 +16,20 @@ from pagedkv.workloads.setup import (
     require_measure,
     require_number,
 )
-from pagedkv.workloads.shown import any_of, cut
+from pagedkv.workloads.shown import any_of, counted, cut
 from pagedkv.workloads.simulation import Simulation
 from pagedkv.workloads.trace_file import LARGEST_FILE, TraceError, read_trace
+from pagedkv.workloads.trace_formats import column_names
 from pagedkv.workloads.workload import Workload, WorkloadError
+from pagedkv.workloads.written import number_written
 
 DECIMALS = 4
 DEFAULT_REQUESTS = 4000
 
+TABLE_HEAD = (
+    *("policy", "token %", "reserved %", "internal %", "external %"),
+    *("mean batch", "finished", "preempted", "iterations"),
+)
 NUMBERS = {  # option -> (its range, what it says)
     "requests": ("requests", f"how many; default {DEFAULT_REQUESTS}, or all of a file"),
     "block-size": ("block_size", "slots in a block; default 16"),
@@ -92,19 +98,14 @@ def outcome_to_dict(outcome: Outcome) -> dict[str, object]:
         "mean_batch": round(outcome.mean_batch, DECIMALS),
         "finished": outcome.finished,
         "preemptions": outcome.preemptions,
+        "turned_away": outcome.turned_away,
     }
 
 
 def _number(text: str) -> int | float | str:
     """The number that ``text`` writes; other text as it is, to be refused by name."""
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    number = number_written(text)
+    return text if number is None else number
 
 
 def _policies(text: str) -> list[str]:
@@ -119,19 +120,33 @@ def _policies(text: str) -> list[str]:
 
 def _workload(options: argparse.Namespace) -> tuple[Workload, list[str]]:
     """The workload, and what is to be told of it."""
-    if options.workload in RECIPES:
-        if options.rate is not None:
-            require_measure("rate", options.rate, LEAST_RATE, HIGHEST_RATE)
-        count = DEFAULT_REQUESTS if options.requests is None else options.requests
-        workload = make_workload(options.workload, count, options.seed or 0, options.rate)
-        told: list[str] = []
-    else:
-        if options.rate is not None:
-            raise WorkloadError("rate is for made workloads; a file brings its own arrivals")
-        workload, told = _read(options.workload, options.skip_bad_rows)
-        workload = workload.first(options.requests or len(workload))
+    workload, told = (_made if options.workload in RECIPES else _opened)(options)
+    requests = counted(len(workload), "request")
     lengths = f"{workload.mean_input:.2f} tokens in, {workload.mean_output:.2f} out on average"
-    return workload, [f"{workload.name}: {len(workload)} requests, {lengths}", *told]
+    return workload, [f"{workload.name}: {requests}, {lengths}", *told]
+
+
+def _made(options: argparse.Namespace) -> tuple[Workload, list[str]]:
+    if options.skip_bad_rows:
+        raise WorkloadError(f"skip-bad-rows is for files; {options.workload} has no bad rows")
+    if options.rate is not None:
+        require_measure("rate", options.rate, LEAST_RATE, HIGHEST_RATE)
+    count = DEFAULT_REQUESTS if options.requests is None else options.requests
+    return make_workload(options.workload, count, options.seed or 0, options.rate), []
+
+
+def _opened(options: argparse.Namespace) -> tuple[Workload, list[str]]:
+    if options.rate is not None:
+        raise WorkloadError("rate is for made workloads; a file brings its own arrivals")
+    if options.seed is not None:
+        raise WorkloadError("seed is for made workloads; nothing in a file is left to chance")
+    workload, told = _read(options.workload, options.skip_bad_rows)
+    asked = options.requests or len(workload)
+    if asked > len(workload):
+        told.append(f"{asked} requests were asked for; these are all that the file has")
+    elif asked < len(workload):
+        told.append(f"the first {asked} of the {len(workload)} in the file")
+    return workload.first(asked), told
 
 
 def _read(name: str, skip_bad_rows: bool) -> tuple[Workload, list[str]]:
@@ -148,41 +163,43 @@ def _read(name: str, skip_bad_rows: bool) -> tuple[Workload, list[str]]:
     except TraceError as error:
         remedy = ". --skip-bad-rows leaves them out" if error.num_bad_rows else ""
         raise WorkloadError(f"{cut(path.name)}: {error}{remedy}") from None
-    told = [f"read as {trace.format.name}: {', '.join(trace.format.columns)}"]
+    told = [f"read as {trace.format.name}: {column_names(trace.format)}"]
     if trace.num_left_out:
-        told.append(f"{trace.num_left_out} rows left out, the first being {trace.left_out[0]}")
+        rows = counted(trace.num_left_out, "row")
+        told.append(f"{rows} left out, the first being {trace.left_out[0]}")
     return trace.workload, told
 
 
 def _table(outcomes: list[Outcome]) -> list[str]:
-    """The figures, a line for each policy."""
-    head = f"{'policy':8}" + "".join(
-        f"{name:>12}"
-        for name in (
-            *("token %", "reserved %", "internal %", "external %"),
-            *("mean batch", "finished", "preempted", "iterations"),
-        )
-    )
-    lines = [head]
+    """The figures, a line for each policy, in columns as wide as they need."""
+    rows: list[tuple[str, ...]] = [TABLE_HEAD]
     for outcome in outcomes:
         shares = outcome.shares
         parts = (shares.token, shares.reserved, shares.internal, shares.external)
         counts = (outcome.finished, outcome.preemptions, outcome.iterations)
-        lines.append(
-            f"{outcome.setup.policy:8}"
-            + "".join(f"{part:12.1f}" for part in parts)
-            + f"{outcome.mean_batch:12.2f}"
-            + "".join(f"{count:12}" for count in counts)
+        rows.append(
+            (
+                outcome.setup.policy,
+                *(f"{part:.1f}" for part in parts),
+                f"{outcome.mean_batch:.2f}",
+                *map(str, counts),
+            )
         )
-    lines += ["", *map(_measured_words, outcomes)]
-    return lines
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+    return [*lines, "", *map(_measured_words, outcomes)]
 
 
 def _measured_words(outcome: Outcome) -> str:
     """Over which iterations the means go, and who could never run."""
-    last = f"{outcome.measured} iterations from number {outcome.measured_from} on"
+    iterations = counted(outcome.measured, "iteration")
     until = ", until the queue is empty" if outcome.is_steady else ""
-    words = f"{outcome.setup.policy}: means over {last}{until}."
+    means = f"means over {iterations} from number {outcome.measured_from} on{until}"
+    words = f"{outcome.setup.policy}: {means if outcome.measured else 'nobody ever ran'}."
     if outcome.turned_away:
-        words += f" {outcome.turned_away} requests would never fit and were turned away."
+        requests = counted(outcome.turned_away, "request")
+        verb = "was" if outcome.turned_away == 1 else "were"
+        words += f" {requests} would never fit and {verb} turned away."
     return words

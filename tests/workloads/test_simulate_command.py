@@ -7,6 +7,7 @@ import pytest
 
 from pagedkv.__main__ import main
 from pagedkv.workloads import POLICIES
+from pagedkv.workloads.trace_file import LARGEST_FILE
 
 KEYS = [
     "policy",
@@ -17,6 +18,7 @@ KEYS = [
     "mean_batch",
     "finished",
     "preemptions",
+    "turned_away",
 ]
 SMALL = ("simulate", "--requests", "60")
 
@@ -51,7 +53,7 @@ def test_json_has_four_policies_with_these_keys_and_nothing_else(run) -> None:
         assert list(policy) == KEYS
         parts = [policy[key] for key in KEYS[1:5]]
         assert sum(parts) == pytest.approx(100, abs=0.01)
-        assert policy["finished"] == 60
+        assert (policy["finished"], policy["turned_away"]) == (60, 0)
     assert found["paged"]["mean_batch"] > found["oracle"]["mean_batch"] > 0
 
 
@@ -112,7 +114,7 @@ def test_bad_rows_of_a_file_are_left_out_on_request(run, trace) -> None:
     assert "line 3: input is '0'" in err and "--skip-bad-rows leaves them out" in err
     code, out, _ = run("simulate", "--workload", file, "--skip-bad-rows")
     assert code == 0
-    assert "1 rows left out, the first being line 3" in out
+    assert "1 row left out, the first being line 3" in out
 
 
 def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -> None:
@@ -120,7 +122,10 @@ def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -
     out = run("simulate", "--workload", file, "--json", "--policy", "max")[1]
     assert json.loads(out)["policies"][0]["finished"] == 1
     out = run("simulate", "--workload", file, "--policy", "max", "--max-len", "2048")[1]
-    assert "1 requests would never fit" in out
+    assert "max: nobody ever ran. 1 request would never fit and was turned away." in out
+    out = run("simulate", "--workload", file, "--json", "--max-len", "2048")[1]
+    for policy in json.loads(out)["policies"]:
+        assert (policy["finished"], policy["turned_away"]) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +145,11 @@ def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -
         (("--answers", "0"), "answers is 0"),
         (("--seed", "-1"), "seed is -1"),
         (("--max-len", "1"), "max_length is 1"),
+        (("--requests", "1_0"), "requests is '1_0'; it must be a whole number"),
+        (("--slots", "１"), "slots is '１'; it must be a whole number"),
+        (("--iteration-ms", "1_0"), "iteration_ms is '1_0'; it must be a number"),
+        (("--rate", "１"), "rate is '１'; it must be a number"),
+        (("--skip-bad-rows",), "skip-bad-rows is for files; sharegpt has no bad rows"),
         (("--rate", "inf"), "rate is inf; it must be a number from 0.001 to 10000"),
         (("--iteration-ms", "0"), "iteration_ms is 0; it must be a number from 0.01 to 100000"),
         (("--workload", "nowhere.csv"), "workload is 'nowhere.csv'; it must be sharegpt, alpaca"),
@@ -165,3 +175,47 @@ def test_a_file_that_is_no_trace_is_refused_by_name(run, trace, text) -> None:
 def test_a_rate_is_not_for_files(run, trace) -> None:
     file = trace("arrival,input,output\n0,10,5\n")
     assert "brings its own arrivals" in run("simulate", "--workload", file, "--rate", "2")[2]
+
+
+def test_a_seed_is_not_for_files(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10,5\n")
+    code, out, err = run("simulate", "--workload", file, "--seed", "0")
+    assert (code, out) == (2, "")
+    assert err == "pagedkv: seed is for made workloads; nothing in a file is left to chance\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "runs", "words"),
+    [
+        ("5", 2, "5 requests were asked for; these are all that the file has"),
+        ("1", 1, "the first 1 of the 2 in the file"),
+    ],
+)
+def test_how_many_of_a_files_requests_run_is_said(run, trace, asked, runs, words) -> None:
+    file = trace("arrival,input,output\n0,10,5\n2,20,5\n")
+    out = run("simulate", "--workload", file, "--requests", asked)[1]
+    assert words in out.splitlines()
+    assert f"trace.csv: {runs} request" in out
+    whole = run("simulate", "--workload", file, "--requests", "2")[1]
+    assert "in the file" not in whole and "asked for" not in whole
+
+
+def test_columns_of_the_table_never_run_together(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10,5\n1000000000000,20,5\n")
+    out = run("simulate", "--workload", file, "--iteration-ms", "0.01")[1]
+    table = [line for line in out.splitlines() if line.startswith(("policy ", *POLICIES))][:5]
+    assert len({len(line) for line in table}) == 1
+    for line in table[1:]:
+        assert len(line.split()) == 9
+        assert int(line.split()[-1]) > 10**12
+
+
+def test_a_file_that_is_too_large_is_refused_by_name(run, tmp_path: Path) -> None:
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    code, out, err = run("simulate", "--workload", str(large))
+    assert (code, out) == (2, "")
+    assert err == "pagedkv: 'large.csv': the file is too large; it must have at most " + (
+        f"{LARGEST_FILE // 10**6} MB\n"
+    )
