@@ -7,6 +7,7 @@ from typing import Any
 
 from pagedkv.workloads.makers import RECIPES, make_workload
 from pagedkv.workloads.outcome import Outcome
+from pagedkv.workloads.progress_line import progress_line
 from pagedkv.workloads.setup import (
     HIGHEST_RATE,
     LEAST_RATE,
@@ -79,7 +80,8 @@ def print_simulate(options: argparse.Namespace) -> str:
     outcomes = []
     for policy in policies:
         simulation = Simulation(workload, Setup(policy=policy, max_length=longest, **given))
-        simulation.run()
+        with progress_line(policy) as on_progress:
+            simulation.run(on_progress)
         outcomes.append(simulation.outcome())
     if options.json:
         return json.dumps({"policies": [outcome_to_dict(outcome) for outcome in outcomes]})
@@ -198,6 +200,8 @@ def _measured_words(outcome: Outcome) -> str:
     until = ", until the queue is empty" if outcome.is_steady else ""
     means = f"means over {iterations} from number {outcome.measured_from} on{until}"
     words = f"{outcome.setup.policy}: {means if outcome.measured else 'nobody ever ran'}."
+    if outcome.measured and outcome.idle:
+        words += f" Nobody ran in {counted(outcome.idle, 'other')}, which no mean counts."
     if outcome.turned_away:
         requests = counted(outcome.turned_away, "request")
         verb = "was" if outcome.turned_away == 1 else "were"

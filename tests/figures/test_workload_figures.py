@@ -108,7 +108,7 @@ def test_each_line_has_its_points_and_the_papers_mean_across():
 
 def test_a_line_without_a_point_can_be_drawn():
     assert batches_figure((BatchLine("Max", (), 0.0, None),)).data[0].x == ()
-    assert "at most 0.0" in batches_alt((BatchLine("Max", (), 0.0, None),))
+    assert "the curve reaches 0.0" in batches_alt((BatchLine("Max", (), 0.0, None),))
 
 
 def test_block_sizes_are_equally_far_apart():

@@ -260,3 +260,15 @@ def test_all_of_a_trace_is_simulated_or_so_many_as_are_asked_for() -> None:
     assert "4,100 requests, 10.0 tokens in" in shown(press(app))
     app.number_input(key="workloads_first").set_value(100).run()
     assert "100 requests, 10.0 tokens in" in shown(press(app))
+
+
+def test_an_open_trace_outlives_another_page_and_its_bad_rows_stay_out(
+    open_page: Callable[..., AppTest],
+) -> None:
+    app = upload(open_page("workloads"), GOOD + "2,0,5\n")
+    next(box for box in app.checkbox if box.label.startswith("Leave")).check().run()
+    app = go_to(go_to(app, "sandbox"), "workloads")
+    assert "Open: trace.csv" in texts(app) and "2 requests over 1 s" in texts(app)
+    assert "2 requests, 100.0 tokens in" in shown(press(app))
+    app = upload(app, "")
+    assert "the file is empty" in texts(app)

@@ -1,6 +1,7 @@
 """``python -m pagedkv simulate``: what it prints, and what it refuses."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,28 @@ def test_a_file_that_is_too_large_is_refused_by_name(run, tmp_path: Path) -> Non
     assert err == "pagedkv: 'large.csv': the file is too large; it must have at most " + (
         f"{LARGEST_FILE // 10**6} MB\n"
     )
+
+
+class Terminal(StringIO):
+    """Somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_who_looks_is_told_how_far_it_is_and_the_line_goes(run, monkeypatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    code, out, _ = run(*SMALL, "--policy", "paged")
+    told = terminal.getvalue().split("\r\x1b[K")
+    assert code == 0 and "paged" in out
+    assert told[:2] == ["", "paged: 0 of 60 requests"]
+    assert told[-2:] == ["paged: 60 of 60 requests", ""]
+
+
+def test_iterations_in_which_nobody_runs_are_told(run, tmp_path) -> None:
+    trace = tmp_path / "sparse.csv"
+    trace.write_text("arrival,input,output\n0,5,3\n9,5,3\n")
+    _, out, _ = run("simulate", "--workload", str(trace), "--policy", "paged")
+    assert "means over 6 iterations from number 0 on" in out
+    assert "Nobody ran in 197 others, which no mean counts." in out
