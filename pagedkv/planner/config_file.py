@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pagedkv.planner.checking import PlanError, shown
+from pagedkv.planner.config_families import with_defaults
+from pagedkv.planner.config_signs import KV_HEADS, refuse_uncounted
 from pagedkv.planner.config_windows import windowed_layers
 from pagedkv.planner.geometry import Geometry, Latent
 
@@ -17,26 +19,8 @@ LARGEST_CONFIG = 1_000_000  # bytes
 # A number has other names in other families; the first that is there is taken.
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
-KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
-CHANNELS = ("hidden_size", "n_embd", "d_model", "dim")
+CHANNELS = ("hidden_size", "n_embd", "n_embed", "d_model", "dim")
 HEAD_DIM = ("head_dim", "d_kv", "kv_channels")
-
-# Fields that say that some layers keep something else than K and V, or none; and what is harmless.
-UNCOUNTED: Mapping[str, tuple[object, ...]] = {
-    "is_encoder_decoder": (False,),
-    "num_kv_shared_layers": (0,),
-    "global_head_dim": (),
-    "num_global_key_value_heads": (),
-    "layers_block_type": (),
-    "attn_type_list": (),
-    "hybrid_override_pattern": (),
-    "attention_chunk_size": (),
-    "attn_layer_period": (),
-    "ssm_cfg": (),
-    "block_configs": (),
-    "full_attention_interval": (),
-    "index_head_dim": (),
-}
 
 
 def read_config(data: bytes) -> Geometry:
@@ -50,13 +34,8 @@ def read_config(data: bytes) -> Geometry:
     inner = fields.get("text_config")
     if isinstance(inner, dict):
         fields = {**fields, **inner}
-    for name, harmless in UNCOUNTED.items():
-        value = fields.get(name)
-        if value is not None and value not in harmless:
-            raise PlanError(
-                f"{name} is {shown(value)}; layers that keep something else than one K and V of "
-                "their own for each position are not counted here"
-            )
+    fields = with_defaults({**fields, **_nested_heads(fields)})
+    refuse_uncounted(fields)
     latent = _latent(fields)
     return _of_latent(fields, latent) if latent is not None else _of_heads(fields)
 
@@ -73,6 +52,19 @@ def _fields(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PlanError("the file is JSON but no object; it must be a model's config.json")
     return value
+
+
+def _nested_heads(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What MPT and DBRX say of their KV heads, in a part of the file that is of attention."""
+    attention = fields.get("attn_config")
+    if attention is None:
+        return {}
+    if not isinstance(attention, dict):
+        raise PlanError(f"attn_config is {shown(attention)}; it must be an object")
+    names = ("kv_n_heads", "sliding_window_size")
+    found = {name: attention[name] for name in names if name in attention}
+    is_single = attention.get("attn_type") == "multiquery_attention"
+    return {**found, "kv_n_heads": 1} if is_single else found
 
 
 def _of_heads(fields: Mapping[str, Any]) -> Geometry:
@@ -92,16 +84,21 @@ def _of_heads(fields: Mapping[str, Any]) -> Geometry:
 
 def _of_latent(fields: Mapping[str, Any], latent: Latent) -> Geometry:
     layers, heads = _count(fields, LAYERS), _count(fields, HEADS)
+    windowed, window = windowed_layers(fields, layers)
     unrotated = _maybe(fields, ("qk_nope_head_dim",))
     values = _maybe(fields, ("v_head_dim",))
     if unrotated is None or values is None:  # what the latent stands for is not said
-        return Geometry(layers, 1, latent.size, latent=latent)
+        return Geometry(
+            layers, 1, latent.size, windowed_layers=windowed, window=window, latent=latent
+        )
     return Geometry(
         layers=layers,
         kv_heads=heads,
         head_dim=unrotated + latent.rope_dim,
         num_heads=heads,
         v_head_dim=values,
+        windowed_layers=windowed,
+        window=window,
         latent=latent,
     )
 
@@ -117,8 +114,13 @@ def _kv_heads(fields: Mapping[str, Any], heads: int) -> int:
     """KV heads: one for old MQA models, which only say so; if none are said, one a query head."""
     if fields.get("multi_query") is True and fields.get("new_decoder_architecture") is not True:
         return 1
-    said = _maybe(fields, KV_HEADS)
-    return heads if said is None else said
+    names = KV_HEADS
+    if fields.get("multi_query_attention") is False:  # the number of groups then counts for nothing
+        names = tuple(name for name in names if name != "multi_query_group_num")
+    said = _maybe(fields, names)
+    if said is None:
+        return 1 if fields.get("multi_query_attention") is True else heads
+    return said
 
 
 def _head_dim(fields: Mapping[str, Any], heads: int) -> int:
