@@ -23,10 +23,7 @@ from pagedkv.planner.split import split_memory
 from pages._figures import is_dark, show_figure, show_numbers
 
 NOTHING_LEFT = "Nothing is left for KV, so no request of any length fits."
-MHA_UNKNOWN = (
-    "What sharing K and V saves against MHA can be said once the query heads are known and shared "
-    "evenly by the GPUs."
-)
+MHA_UNKNOWN = "What sharing K and V saves against MHA can be said once the query heads are known."
 
 
 def show_plan(made: Plan) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil
 
+from pagedkv.planner.checking import exact
 from pagedkv.planner.choices import DTYPES, RANGES, Choices, can_share
-from pagedkv.planner.memory import GIB, GpuMemory
-from pagedkv.planner.plan import Plan, plan
+from pagedkv.planner.memory import GIB, GpuMemory, Memory
+from pagedkv.planner.plan import Plan, page_bytes_of, plan
 
 
 def verdict_words(made: Plan) -> str:
@@ -15,8 +17,8 @@ def verdict_words(made: Plan) -> str:
     if choices.memory.kv_bytes < 0:
         return (
             "The model does not fit: weights and overhead are "
-            f"{-choices.memory.kv_bytes / GIB:,.2f} GiB more than the engine may take, so nothing "
-            "is left for KV."
+            f"{_hundredths_up(-choices.memory.exact_gib)} GiB more than the engine may take, so "
+            "nothing is left for KV."
         )
     if made.num_blocks == 0:
         return (
@@ -43,32 +45,45 @@ def _ways(made: Plan) -> Iterator[str]:
     choices = made.choices
     if made.max_len_that_fits:
         yield f"A maximum length of {made.max_len_that_fits:,} fits."
-    needed = ceil(made.blocks_per_request * made.block_bytes / GIB * 100) / 100
-    there = max(choices.memory.kv_bytes, 0) / GIB
-    yield f"It would take {needed:,.2f} GiB for KV on each GPU; there are {there:,.2f}."
+    needed = _hundredths_up(Fraction(made.blocks_per_request * made.block_bytes, GIB))
+    there = max(choices.memory.kv_bytes, 0) * 100 // GIB / 100  # down, so that it is never enough
+    yield f"It would take {needed} GiB for KV on each GPU; there are {there:,.2f}."
     if choices.dtype_bytes > 1 and plan(replace(choices, dtype_bytes=1)).fits:
         yield f"A KV cache of 1 byte a number ({DTYPES[1]}) would do."
-    wider = _wider(choices)
+    wider = _wider(made)
     if wider is not None:
         yield _wider_words(wider)
 
 
-def _wider(choices: Choices) -> Choices | None:
-    """The fewest GPUs with which it fits, at twice as many again and again; None if none do.
+def _hundredths_up(gib: Fraction) -> str:
+    """GiB to two decimals that are enough."""
+    return f"{ceil(gib * 100) / 100:,.2f}"
 
-    Weights are taken to be shared evenly; the overhead stays on each.
+
+def _wider(made: Plan) -> Choices | None:
+    """The fewest GPUs with which it fits and whose engine would start; None if none do.
+
+    Every number up to the largest is tried, but for those that heads cannot be shared by: more GPUs
+    do not always hold more, so none can be skipped. How many blocks a request needs is the same for
+    all, so a number costs no plan, but a comparison of bytes. Weights are taken to be shared
+    evenly, rounded up to what is printed; the overhead stays on each.
     """
-    tp = choices.tp * 2
-    while tp in RANGES["tp"]:
-        memory = choices.memory
-        if isinstance(memory, GpuMemory):
-            memory = replace(memory, weights_gib=memory.weights_gib * choices.tp / tp)
+    choices = made.choices
+    for tp in range(choices.tp + 1, RANGES["tp"].stop):
         if can_share(choices.geometry, tp):
-            wider = replace(choices, tp=tp, memory=memory)
-            if plan(wider).fits:
+            wider = replace(choices, tp=tp, memory=_shared(choices.memory, choices.tp, tp))
+            block_bytes = page_bytes_of(wider) * made.group_size
+            if made.blocks_per_request * block_bytes <= wider.memory.kv_bytes:
                 return wider
-        tp *= 2
     return None
+
+
+def _shared(memory: Memory, before: int, after: int) -> Memory:
+    """The memory of one of ``after`` GPUs, where each of ``before`` had its share of weights."""
+    if not isinstance(memory, GpuMemory):
+        return memory
+    weights = ceil(exact(memory.weights_gib) * 100 * before / after) / 100
+    return replace(memory, weights_gib=weights)
 
 
 def _wider_words(wider: Choices) -> str:

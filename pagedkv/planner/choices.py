@@ -42,10 +42,20 @@ class Choices:
 
 
 def can_share(geometry: Geometry, tp: int) -> bool:
-    """Whether ``tp`` GPUs can each take as many KV heads, or each one copy of a head.
+    """Whether ``tp`` GPUs can each take as many heads, as engines want it.
 
-    Engines refuse anything else; the arithmetic rounds down then, and says so. A latent lies whole
-    on every GPU, so any number will do.
+    Query heads, where they are known, must be dealt out evenly, and KV heads too, or one copy of a
+    head to each. A latent lies whole on every GPU. The arithmetic rounds down, and says so.
     """
+    return can_share_kv(geometry, tp) and can_share_queries(geometry, tp)
+
+
+def can_share_kv(geometry: Geometry, tp: int) -> bool:
+    """Whether each GPU takes as many KV heads, or one copy of a head, or the latent."""
     heads = geometry.kv_heads
     return geometry.latent is not None or heads % tp == 0 or tp % heads == 0
+
+
+def can_share_queries(geometry: Geometry, tp: int) -> bool:
+    """Whether each GPU takes as many query heads; so it seems where these are not known."""
+    return geometry.num_heads is None or geometry.num_heads % tp == 0

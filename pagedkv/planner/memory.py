@@ -1,6 +1,7 @@
 """The memory of one GPU: what is left in it for KV, to the byte."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import floor
 
 from pagedkv.planner.checking import exact, require_measure
@@ -32,8 +33,13 @@ class GpuMemory:
     @property
     def kv_bytes(self) -> int:
         """What is left for KV; below 0 where weights and overhead do not fit."""
+        return floor(self.exact_gib * GIB)
+
+    @property
+    def exact_gib(self) -> Fraction:
+        """The GiB left for KV, as the numbers are written."""
         taken = exact(self.gpu_gib) * exact(self.utilization)
-        return floor((taken - exact(self.weights_gib) - exact(self.overhead_gib)) * GIB)
+        return taken - exact(self.weights_gib) - exact(self.overhead_gib)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,12 @@ class KvMemory:
     @property
     def kv_bytes(self) -> int:
         """The bytes of it."""
-        return floor(exact(self.kv_gib) * GIB)
+        return floor(self.exact_gib * GIB)
+
+    @property
+    def exact_gib(self) -> Fraction:
+        """The GiB for KV, as the number is written."""
+        return exact(self.kv_gib)
 
 
 Memory = GpuMemory | KvMemory

@@ -44,11 +44,16 @@ class Plan:
         return self.blocks_per_request <= self.num_blocks
 
 
+def page_bytes_of(choices: Choices) -> int:
+    """Bytes of one block in one layer, on each GPU."""
+    numbers = choices.geometry.numbers_per_position(choices.tp)
+    return numbers * choices.dtype_bytes * choices.block_size
+
+
 def plan(choices: Choices) -> Plan:
     """Work out the plan, as vLLM's ``kv_cache_utils.py`` does when an engine starts."""
     geometry = choices.geometry
-    per_layer = geometry.numbers_per_position(choices.tp) * choices.dtype_bytes
-    page_bytes = per_layer * choices.block_size
+    page_bytes = page_bytes_of(choices)
     groups = groups_of(geometry)
     group_size = max(group.layers for group in groups)
     block_bytes = page_bytes * group_size
@@ -63,7 +68,7 @@ def plan(choices: Choices) -> Plan:
     longest = longest_that_fits(need, num_blocks)
     return Plan(
         choices=choices,
-        bytes_per_token=per_layer * geometry.layers,
+        bytes_per_token=page_bytes // choices.block_size * geometry.layers,
         page_bytes=page_bytes,
         groups=groups,
         group_size=group_size,

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from pagedkv.planner.checking import PlanError
 from pagedkv.planner.plan import Plan, plan
 
 
@@ -21,18 +20,12 @@ class Variant:
 
 
 def savings(made: Plan) -> tuple[Variant, ...]:
-    """The model as MHA, and as it is; empty where the query heads are not known.
-
-    Empty, too, where they cannot be shared among the GPUs, or would need more memory than counts.
-    """
+    """The model as MHA, and as it is; empty where the query heads are not known."""
     geometry = made.choices.geometry
     as_mha = geometry.as_mha()
     if as_mha is None:
         return ()
-    try:
-        compared = plan(replace(made.choices, geometry=as_mha))
-    except PlanError:
-        return ()
+    compared = plan(replace(made.choices, geometry=as_mha))
     planned = _variant(made, is_planned=True)
     return (planned,) if geometry.kind == "MHA" else (_variant(compared), planned)
 

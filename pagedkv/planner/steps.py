@@ -1,12 +1,14 @@
 """Each line of the arithmetic with its numbers, for whoever wants to check it by hand."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
-from pagedkv.planner.choices import Choices, can_share
+from pagedkv.planner.choices import Choices, can_share_kv, can_share_queries
 from pagedkv.planner.groups import Group, blocks_needed, seen_at_once
 from pagedkv.planner.memory import GIB, GpuMemory
 from pagedkv.planner.plan import Plan
 
+LEAST_PLAIN = 1e-6  # a smaller number is written with an exponent
 UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -39,8 +41,21 @@ def size_words(num_bytes: int) -> str:
 
 
 def concurrency_words(plan: Plan) -> str:
-    """Requests at once with two decimals, as vLLM prints them."""
-    return f"{plan.max_concurrency:,.2f}"
+    """Requests at once with two decimals, as vLLM prints them, and whether that is all of them."""
+    about = plan.num_blocks * 100 % plan.blocks_per_request != 0
+    return f"{'≈ ' if about else ''}{plan.max_concurrency:,.2f}"
+
+
+def number_words(value: float) -> str:
+    """A number with all its digits, so that what is worked out from them comes out to the byte.
+
+    >>> number_words(1234.123456789), number_words(80.0)
+    ('1,234.123456789', '80')
+    """
+    if 0 < value < LEAST_PLAIN:
+        return repr(value)
+    text = f"{abs(Decimal(repr(value))):,f}"  # -0.0 is a number of GiB, too
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _bytes(plan: Plan) -> list[Step]:
@@ -49,7 +64,7 @@ def _bytes(plan: Plan) -> list[Step]:
     size = choices.dtype_bytes
     if geometry.latent is not None:
         latent = geometry.latent
-        what = "One latent in one layer, whole on every GPU"
+        what = f"One latent in one layer, whole on every GPU{_refusal(choices)}"
         lines = [Step(what, f"({latent.rank} + {latent.rope_dim}) × {size} B", f"{per_layer:,} B")]
     else:
         heads = geometry.heads_on_a_gpu(choices.tp)
@@ -70,10 +85,18 @@ def _bytes(plan: Plan) -> list[Step]:
 
 def _heads_words(choices: Choices) -> str:
     words = "KV heads on each GPU"
-    if can_share(choices.geometry, choices.tp):
-        return words
+    if can_share_kv(choices.geometry, choices.tp):
+        return words + _refusal(choices)
     heads = choices.geometry.kv_heads
     return f"{words}, rounded down: engines refuse to share {heads} between {choices.tp}"
+
+
+def _refusal(choices: Choices) -> str:
+    """What engines have against so many GPUs, though the KV side would let them."""
+    if can_share_queries(choices.geometry, choices.tp):
+        return ""
+    heads = choices.geometry.num_heads
+    return f"; engines refuse to share {heads} query heads between {choices.tp}"
 
 
 def _blocks(plan: Plan) -> list[Step]:
@@ -111,13 +134,16 @@ def _layers(count: int) -> str:
 
 
 def _memory(plan: Plan) -> str:
+    """GiB and how they become bytes; rounded down, where they are no whole number of bytes."""
     memory = plan.choices.memory
     if isinstance(memory, GpuMemory):
-        return (
-            f"{memory.gpu_gib:,g} GiB × {memory.utilization:g} − {memory.weights_gib:,g} − "
-            f"{memory.overhead_gib:,g}"
-        )
-    return f"{memory.kv_gib:,g} GiB × {GIB:,}"
+        parts = [memory.gpu_gib, memory.utilization, memory.weights_gib, memory.overhead_gib]
+        total, share, weights, overhead = map(number_words, parts)
+        gib = f"({total} × {share} − {weights} − {overhead}) GiB"
+    else:
+        gib = f"{number_words(memory.kv_gib)} GiB"
+    formula = f"{gib} × {GIB:,}"
+    return formula if memory.exact_gib * GIB == memory.kv_bytes else f"floor({formula})"
 
 
 def _kinds(plan: Plan) -> list[tuple[int, Group]]:

@@ -1,8 +1,10 @@
 """Geometries and choices for the tests of the planner, at random and by hand."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from pagedkv.planner import Choices, Geometry, KvMemory, Latent
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Latent
 
 LLAMA = Geometry(32, 8, 128, num_heads=32)
 HYBRID = Geometry(34, 4, 256, num_heads=8, windowed_layers=29, window=1024)
@@ -38,4 +40,20 @@ def choices(draw: st.DrawFn) -> Choices:
         block_size=draw(st.integers(1, 20)),
         max_len=draw(st.integers(1, 200)),
         batched_tokens=draw(st.integers(1, 40)),
+    )
+
+
+@st.composite
+def any_choices(draw: st.DrawFn) -> Choices:
+    """Choices whose query heads may be known, in a memory of numbers with many digits."""
+    chosen = draw(choices())
+    heads = draw(st.none() | st.integers(1, 9).map(lambda each: each * chosen.geometry.kv_heads))
+    few = st.floats(0, 0.002)
+    share = st.floats(0.001, 1)
+    whole_gpu = st.builds(GpuMemory, few.filter(bool), share, few, few)
+    memory = st.builds(KvMemory, (few | st.floats(0, 1_000_000)).filter(bool))
+    return replace(
+        chosen,
+        geometry=replace(chosen.geometry, num_heads=heads),
+        memory=draw(st.just(chosen.memory) | whole_gpu | memory),
     )

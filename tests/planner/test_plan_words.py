@@ -1,11 +1,14 @@
 """The steps hold what the plan holds, and the verdict says what would fit when nothing does."""
 
+import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
+from hypothesis import example, given
+from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, any_choices, choices
+from worked_out import worked_out
 
 from pagedkv.planner import (
     Choices,
@@ -25,25 +28,57 @@ def by_label(made: Plan) -> dict[str, str]:
     return {step.label: step.result for step in steps(made)}
 
 
-def worked_out(formula: str) -> int:
-    """What a formula of whole numbers comes to."""
-    text = re.sub(r"(?<=\d),(?=\d{3})", "", formula)
-    text = re.sub(r"ceil\(([^)]*) / ([^)]*)\)", r"(-(-(\1) // (\2)))", text)
-    for word, sign in (("×", "*"), ("−", "-"), (" B", ""), (" layers", ""), (" layer", "")):
-        text = text.replace(word, sign)
-    return int(eval(text.replace(" groups", ""), {"min": min, "max": max}))
+IN_WORDS = {  # what the formulas of these lines are; all others are arithmetic
+    "Layers in groups of equal size": " for ",
+    "Longest request that fits": "blocks are at most|windows bound",
+}
 
 
-@given(choices())
+@given(any_choices())
+@example(Choices(LLAMA, GpuMemory(79.123456789, 0.9, 14.96, 2.000000001)))
+@example(Choices(LLAMA, KvMemory(79.123456789)))
+@example(Choices(LLAMA, KvMemory(999_999.999999)))
+@example(Choices(LLAMA, KvMemory(5e-324)))
+@example(Choices(LLAMA, GpuMemory(1e-7, 1e-9, 0.0, 1e-300)))
+@example(Choices(LLAMA, GpuMemory(80, 0.9, 16, 2), max_len=5000))
 def test_each_line_comes_to_what_it_says(chosen: Choices):
-    made = plan(chosen)
-    for step in steps(made):
-        if not re.search(r"[a-z]{2,}", re.sub(r"ceil|min|max|layers?|groups", "", step.formula)):
-            if "/ " in step.formula and "//" not in step.formula and "ceil" not in step.formula:
-                assert step.result == f"{made.max_concurrency:,.2f}"
-            elif "GiB" not in step.formula and " for " not in step.formula:
-                number = int(step.result.split()[0].replace(",", ""))
-                assert worked_out(step.formula) == number, step
+    for step in steps(plan(chosen)):
+        value = worked_out(step.formula)
+        if value is None:
+            assert re.search(IN_WORDS[step.label], step.formula), step
+            continue
+        said = re.fullmatch(r"(≈ )?(-?[\d,.]+)( B.*)?", step.result)
+        printed = Fraction(said[2].replace(",", ""))
+        if said[1]:
+            assert 0 < abs(printed - value) <= Fraction(5, 1000), step
+        else:
+            assert printed == value, step
+
+
+def test_formulas_are_worked_out_as_by_hand():
+    assert worked_out("(80 × 0.9 − 16 − 2) GiB × 1,073,741,824") == 54 * 2**30
+    assert worked_out("floor(0.1 GiB × 1,073,741,824)") == 107_374_182
+    assert worked_out("min(1,024 − 1 + 8,192, 8,192)") == 8192
+    assert worked_out("ceil(9,215 / 16) + 1") == 577
+    assert worked_out("32,768 // 7 groups × 16") == 74_896
+    assert worked_out("3 / 7") == Fraction(3, 7)
+    assert worked_out("1e-300 GiB × 1,073,741,824") == Fraction(2**30, 10**300)
+    assert worked_out("windows bound what a request needs") is None
+
+
+def test_memory_says_how_gib_become_bytes():
+    def line(memory: GpuMemory | KvMemory) -> tuple[str, str]:
+        lines = {step.label: step for step in steps(plan(Choices(LLAMA, memory)))}
+        return lines["Memory for KV"].formula, lines["Memory for KV"].result
+
+    assert line(GpuMemory(80, 0.9, 16.0, 2)) == (
+        "(80 × 0.9 − 16 − 2) GiB × 1,073,741,824",
+        "57,982,058,496 B = 54 GiB",
+    )
+    assert line(GpuMemory(80, 0.9, -0.0, 2))[0] == "(80 × 0.9 − 0 − 2) GiB × 1,073,741,824"
+    formula, result = line(KvMemory(79.123456789))
+    assert formula == "floor(79.123456789 GiB × 1,073,741,824)"
+    assert result == "84,958,164,813 B ≈ 79.12 GiB"
 
 
 @given(choices())
@@ -58,7 +93,8 @@ def test_all_that_comes_out_is_in_a_line(chosen: Choices):
     else:
         assert results["Positions, if one group had all blocks"] == f"{made.kv_tokens:,}"
         assert results["Positions, as vLLM logs them"] == f"{made.cache_size_tokens:,}"
-    assert results[f"Requests of {chosen.max_len:,} at once"] == f"{made.max_concurrency:,.2f}"
+    requests = results[f"Requests of {chosen.max_len:,} at once"]
+    assert requests.removeprefix("≈ ") == f"{made.max_concurrency:,.2f}"
     longest = "any length" if made.fits_any_length else f"{made.max_len_that_fits:,}"
     assert results["Longest request that fits"] == longest
     assert len(results) == len(steps(made))
@@ -138,6 +174,73 @@ def test_all_advice_is_true(chosen: Choices):
         assert plan(replace(chosen, dtype_bytes=1)).fits
     if match := re.search(r"over (\d+) such GPUs", words):
         assert plan(replace(chosen, tp=int(match[1]))).fits
+
+
+def starts(geometry: Geometry, tp: int) -> bool:
+    """Whether an engine would: heads are dealt out evenly, or one copy of a KV head to each GPU."""
+    queries, kv = geometry.num_heads, geometry.kv_heads
+    if queries is not None and queries % tp:
+        return False
+    return geometry.latent is not None or kv % tp == 0 or tp % kv == 0
+
+
+@given(any_choices())
+def test_the_fewest_gpus_that_would_do_are_named(chosen: Choices):
+    """Found by trying all, with the weights shared and rounded up to what is printed."""
+    made = plan(chosen)
+    match = re.search(r"over (\d+) such GPUs would do(.*)", " ".join(advice_words(made)))
+    named = int(match[1]) if match else None
+    tried = range(chosen.tp + 1, 1025) if not made.fits else ()
+    for tp in tried:
+        memory = chosen.memory
+        if isinstance(memory, GpuMemory):
+            weights = Fraction(repr(memory.weights_gib)) * chosen.tp / tp
+            memory = replace(memory, weights_gib=math.ceil(weights * 100) / 100)
+        if starts(chosen.geometry, tp) and plan(replace(chosen, tp=tp, memory=memory)).fits:
+            assert named == tp
+            if isinstance(memory, GpuMemory):
+                assert f"each with {memory.weights_gib:,.2f} GiB" in match[2]
+            return
+    assert named is None
+
+
+@pytest.mark.parametrize(
+    ("geometry", "tp"),
+    [
+        (Geometry(32, 12, 128, num_heads=24), 3),  # no doubling
+        (Geometry(32, 12, 128, num_heads=12), 3),
+        (Geometry(32, 12, 128), 3),
+        (Geometry(32, 14, 128, num_heads=28), 7),
+        (Geometry(32, 2, 128, num_heads=14), None),  # 2 fall short, 7 do not share 2 KV heads
+        (Geometry(32, 1, 640, num_heads=71), None),  # 71 share no head that is divided
+    ],
+)
+def test_gpus_that_engines_refuse_are_not_advised(geometry: Geometry, tp: int | None):
+    short = plan(Choices(geometry, KvMemory(1), max_len=8192))
+    needed = short.block_bytes * short.blocks_per_request
+    memory = KvMemory(needed / (tp or 3) / 2**30)
+    words = advice_words(plan(replace(short.choices, memory=memory)))
+    said = [word for word in words if "Tensor" in word]
+    assert said == ([f"Tensor parallelism over {tp} such GPUs would do."] if tp else [])
+
+
+def test_query_heads_that_gpus_cannot_share_are_named():
+    first = {
+        tp: steps(plan(Choices(Geometry(32, 1, 64, num_heads=71), KvMemory(1), tp=tp)))[0].label
+        for tp in (1, 2, 71)
+    }
+    plain = "KV heads on each GPU"
+    refused = f"{plain}; engines refuse to share 71 query heads between 2"
+    assert first == {1: plain, 2: refused, 71: plain}
+    latent = steps(plan(Choices(LATENT, KvMemory(10), tp=6)))[0].label
+    assert latent.endswith("whole on every GPU; engines refuse to share 128 query heads between 6")
+
+
+def test_what_is_needed_never_looks_like_what_is_there():
+    made = plan(Choices(LLAMA, KvMemory(3.9999), max_len=32_768))
+    assert "It would take 4.00 GiB for KV on each GPU; there are 3.99." in advice_words(made)
+    made = plan(Choices(LLAMA, GpuMemory(16, 0.5, 7, 1.001)))
+    assert "weights and overhead are 0.01 GiB more" in verdict_words(made)
 
 
 @pytest.mark.parametrize("geometry", [LLAMA, HYBRID, WINDOWED, LATENT, Geometry(1, 1, 1)])
