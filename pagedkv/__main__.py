@@ -19,6 +19,7 @@ a bad ``PAGEDKV_DEVICE`` or ``PAGEDKV_BACKEND``, which ``pagedkv`` itself meets 
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
@@ -36,7 +37,8 @@ from pagedkv.workloads.command import add_simulate, print_simulate
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser().parse_args(with_values_joined(given))
     try:
         text = COMMANDS[options.command](options)
     except (SettingsError, UnknownLessonError, WorkloadError, PlanError) as error:
@@ -44,6 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print_all(text)
     return 0
+
+
+def with_values_joined(arguments: Sequence[str]) -> list[str]:
+    """``--flag -1e3`` as ``--flag=-1e3``, to be refused by name.
+
+    argparse takes "-1e3", "-inf" and whatever else begins like an option for one.
+
+    >>> with_values_joined(["plan", "--kv-gib", "-1e3", "--json"])
+    ['plan', '--kv-gib=-1e3', '--json']
+    """
+    joined: list[str] = []
+    for argument in arguments:
+        is_value = argument.startswith("-") and not argument.startswith("--") and argument != "-h"
+        if is_value and joined and re.fullmatch("--[^=]+", joined[-1]):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def print_all(text: str) -> None:
@@ -100,6 +120,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
 
 def whole_number(text: str) -> int | str:
     """The number that ``text`` writes; other text as it is, for ``Settings`` to refuse by name."""
+    if "_" in text or not text.isascii():  # Python would take both
+        return text
     try:
         return int(text)
     except ValueError:

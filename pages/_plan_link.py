@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from math import isfinite
 
 from pages._plan_fields import FIELDS, Choice, Measure, Whole, key
 
 LONGEST = 40  # characters of a number
+WHOLE = re.compile(r"[0-9]+")
+MEASURE = re.compile(r"[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
 
 
 def refused(query: Mapping[str, Sequence[str]]) -> list[str]:
@@ -26,9 +27,7 @@ def _can_hold(field: Whole | Measure | Choice, text: str) -> bool:
     if len(text) > LONGEST:
         return False
     if isinstance(field, Whole):
-        return re.fullmatch(r"[0-9]+", text) is not None and int(text) in field.allowed
-    try:
-        number = float(text)
-    except ValueError:
+        return WHOLE.fullmatch(text) is not None and int(text) in field.allowed
+    if MEASURE.fullmatch(text) is None:  # Python would take "8_0", " 80" and digits of all scripts
         return False
-    return isfinite(number) and field.least <= number <= field.most
+    return field.least <= float(text) <= field.most

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pagedkv.__main__ import main
+from pagedkv.__main__ import main, with_values_joined
 from pagedkv.lessons import LESSONS
 
 SLUGS = [lesson.slug for lesson in LESSONS]
@@ -103,6 +103,21 @@ def test_an_unknown_lesson_is_answered_with_the_list_and_exit_code_2(run):
     assert "'grwoth'" in err
     assert all(slug in err for slug in SLUGS)
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("value", ["1_0", "１", "٣", "-1e3", "-inf", "-x", "-", "1e3", ""])
+def test_a_number_that_is_none_is_refused_in_a_line(run, value):
+    code, out, err = run("trace", "growth", "--seed", value)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    assert line.startswith("pagedkv: seed is ")
+
+
+def test_what_stands_alone_is_joined_to_nothing(run):
+    assert with_values_joined(
+        ["-5", "--", "-5", "--a=1", "-5", "-5", "--b", "-h", "--c", "--d"]
+    ) == (["-5", "--", "-5", "--a=1", "-5", "-5", "--b", "-h", "--c", "--d"])
+    assert run("plan", "-h")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -115,11 +115,12 @@ def _number(name: str, text: str, kind: type[int] | type[float], wanted: str) ->
 
 
 def _geometry(options: argparse.Namespace, numbers: Numbers, model: Model | None) -> Geometry:
-    own = [name for name in OWN if numbers[name] is not None]
-    ways = [("model", model), ("config", options.config), ("layers", own)]
-    named = [f"--{name}" for name, value in ways if value]
+    own = [_flag(name) for name in OWN if numbers[name] is not None]
+    named = [f"--{name}" for name in ("model", "config") if getattr(options, name) is not None]
     if len(named) > 1:
         raise PlanError(f"{' and '.join(named)} both say what the model is; give one of them")
+    if named and own:
+        raise PlanError(f"{named[0]} says what the model is; leave {' and '.join(own)} out")
     if model is not None:
         return model.geometry
     if options.config is not None:

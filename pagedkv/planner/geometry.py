@@ -25,6 +25,11 @@ class Latent:
     def __post_init__(self) -> None:
         require_whole("mla_rank", self.rank, MOST_CHANNELS)
         require_whole("rope_dim", self.rope_dim, MOST_CHANNELS)
+        if self.size not in MOST_CHANNELS:
+            raise PlanError(
+                f"mla_rank is {self.rank} and rope_dim {self.rope_dim}; together they must be at "
+                f"most {MOST_CHANNELS[-1]:,}"
+            )
 
     @property
     def size(self) -> int:

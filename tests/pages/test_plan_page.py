@@ -135,7 +135,13 @@ def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
 
 
 @pytest.mark.parametrize("name", FIELDS)
-@pytest.mark.parametrize("value", ["", "0x1", "nan", "inf", "-1", "1e999", "9" * 5000, HOSTILE])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "0x1", "nan", "inf", "-1", "1e999", "9" * 5000, HOSTILE),
+        *("8_0", "٨", "１", "8٫5", " 8", "8\n", "+8", "8,0", "1e1_0", ".", "e5", "8.0.0"),
+    ],
+)
 def test_what_a_link_cannot_have_is_told_by_name_and_the_usual_is_taken(
     open_page: Open, name: str, value: str
 ):
@@ -163,7 +169,7 @@ def test_a_link_that_can_be_honoured_has_no_notice():
     for name, field in FIELDS.items():
         good = {
             Whole: lambda f: [str(f.allowed[0]), str(f.allowed[-1])],
-            Measure: lambda f: [str(f.least), str(f.most)],
+            Measure: lambda f: [str(f.least), str(f.most), "1", "0.5", "1e-1"],
             Choice: lambda f: list(f.words.values()),
         }[type(field)](field)
         for text in good:

@@ -9,6 +9,7 @@ import pytest
 from pagedkv.__main__ import main
 from pagedkv.planner import MODELS, plan, steps
 from pagedkv.planner.choices import Choices
+from pagedkv.planner.command import MEASURES, WHOLE
 from pagedkv.planner.memory import KvMemory
 
 KEYS = {"bytes_per_token", "num_blocks", "kv_tokens", "max_concurrency", "max_len_that_fits"}
@@ -174,6 +175,24 @@ def test_a_measure_that_cannot_be(run, flag, value):
     assert "kv_gib is" in line and "it must be a number" in line
 
 
+FLAGS = [f"--{flag}" for flag in (*WHOLE, *MEASURES)]
+LIKE_OPTIONS = ["-1e3", "-inf", "-nan", "-1_0", "-0x10", "-.5e1", "-", "-four", "-h1", "-٣"]
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("value", LIKE_OPTIONS)
+def test_what_looks_like_an_option_is_refused_like_any_other_value(run, flag, value):
+    memory = KV if flag == "--kv-gib" else GPU
+    geometry = () if flag.strip("-") in WHOLE else OWN
+    line = refused(run, *geometry, *memory, flag, value)
+    assert f"{flag.strip('-').replace('-', '_')} is" in line and "it must be" in line
+
+
+def test_the_largest_latent_is_allowed(planned):
+    made = planned("--layers", "1", "--mla-rank", "65472", "--rope-dim", "64", *KV)
+    assert made["bytes_per_token"] == 65_536 * 2
+
+
 @pytest.mark.parametrize(
     ("flag", "value"),
     [
@@ -199,7 +218,21 @@ def test_a_gpu_that_cannot_be(run, flag, value):
         ((*MODEL, *GPU[:4]), "without --weights-gib and --overhead-gib: give --kv-gib, or"),
         ((*MODEL, *GPU[:4]), "the weights are 14.96 GiB in all"),
         ((*MODEL, *KV, *GPU), "leave --gpu-gib and --utilization"),
-        ((*MODEL, *OWN, *KV), "--model and --layers both say what the model is"),
+        ((*MODEL, *OWN, *KV), "--model says what the model is; leave --layers and --kv-heads and"),
+        ((*MODEL, "--window", "5", *KV), "--model says what the model is; leave --window out"),
+        (
+            ("--config", "x", "--rope-dim", "5", *KV),
+            "--config says what the model is; leave --rope",
+        ),
+        ((*MODEL, "--config", "x", *KV), "--model and --config both say what the model is"),
+        (
+            ("--layers", "3", "--mla-rank", "65536", "--rope-dim", "64", *KV),
+            "mla_rank is 65536 and rope_dim 64; together they must be at most 65,536",
+        ),
+        (
+            ("--layers", "3", "--mla-rank", "65537", "--rope-dim", "64", *KV),
+            "mla_rank is 65537; it must be a whole number from 1 to 65,536",
+        ),
         ((*OWN, *KV, "--dtype-bytes", "3"), "dtype_bytes is 3; it must be one of 1 (fp8), 2"),
         ((*OWN, *KV, "--window", "10"), "window is 10 with 0 windowed_layers"),
         (("--model", "gpt-9", *KV), "there is no model 'gpt-9'"),
