@@ -67,6 +67,7 @@ def show_form() -> Study | None:
         key=key("kind"),
         persist_state="session",
     )
+    compared = policies() if kind == "policies" else ()
     asked = _choose_requests()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         slots = whole("slots", "Slots of KV memory", DEFAULTS.slots)
@@ -76,7 +77,6 @@ def show_form() -> Study | None:
         answers = 1 if kind == "sharing" else whole("answers", "Answers", 1)
         iteration_ms = milliseconds() if asked.has_a_clock else DEFAULTS.iteration_ms
         is_asked_for = st.button("Run", icon=":material/play_arrow:")
-    compared = policies() if kind == "policies" else ()
     if not is_asked_for:
         return None
     try:

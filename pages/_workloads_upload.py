@@ -44,7 +44,8 @@ def choose_trace() -> Workload | None:
     key = SKIP.format(file_id=file.file_id)
     skip = bool(st.session_state.get(key))
     read = _read(file, skip)
-    st.text(f"Open: {file.name}")
+    if st.session_state.get(UPLOAD) is None:  # the widget is empty after another page
+        st.text(f"Open: {file.name}")
     if isinstance(read, TraceError):
         st.warning("This file cannot be simulated as it is:", icon=":material/block:")
         st.text(str(read))  # repeats what the file says: no Markdown

@@ -32,8 +32,8 @@ WORDS = Phrases(
         "x_axis": "iteration",
         "y_axis": "requests in a batch",
         "hover": "{policy}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
-        "alt": "Requests in a batch over {iterations:,} iterations; means are over those in which "
-        "somebody runs. {lines}",
+        "alt": "Requests in a batch, over iterations; means are over those in which somebody runs. "
+        "{lines}",
         "alt_line": "{policy}: mean {mean:.2f}, the curve reaches {most:.1f}.",
         "alt_paper": "In the paper {mean:.2f}.",
     }
@@ -61,14 +61,13 @@ def batches_figure(lines: Sequence["BatchLine"], *, dark: bool = False) -> go.Fi
 
 def batches_alt(lines: Sequence["BatchLine"]) -> str:
     """Say each line's mean and maximum."""
-    said, iterations = [], 0
+    said = []
     for line in lines:
         most = max((value for _, value in line.points), default=0.0)
         said.append(WORDS.say("alt_line", policy=line.policy, mean=line.mean, most=most))
         if line.paper is not None:
             said.append(WORDS.say("alt_paper", mean=line.paper))
-        iterations = max([iterations, *(start for start, _ in line.points)])
-    return WORDS.say("alt", iterations=iterations, lines=" ".join(said))
+    return WORDS.say("alt", lines=" ".join(said))
 
 
 def batches_table(lines: Sequence["BatchLine"]) -> pd.DataFrame:

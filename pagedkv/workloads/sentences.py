@@ -17,7 +17,10 @@ WORDS = Phrases(
     {
         "progress": "{what} · {done} of {total} requests in all",
         "workload": "{num_requests} requests, {input:.1f} tokens in and {output:.1f} out on "
-        "average; {arrivals}.",
+        "average; {arrivals}. In {slots} slots{more}.",
+        "more_blocks": ", in blocks of {block_size}",
+        "more_answers": ", {answers} answers to each prompt",
+        "more_clock": ", {ms:g} ms an iteration",
         "saturated": "all of them wait from the beginning",
         "at_rate": "{rate:g} come in a second",
         "as_traced": "they arrive as the trace says",
@@ -55,8 +58,18 @@ def progress_words(study: Study, done: int, total: int) -> str:
 
 
 def workload_words(findings: Findings) -> str:
-    """How many requests, how long, and when they come."""
-    about = findings.about
+    """How many requests, how long, when they come, and what all simulations have in common."""
+    about, setup = findings.about, findings.outcomes[0].setup
+    common = {
+        "more_blocks": about.kind != "block sizes",
+        "more_answers": about.kind != "sharing" and setup.answers > 1,
+        "more_clock": not about.is_saturated,
+    }
+    numbers = {
+        "block_size": setup.block_size,
+        "answers": setup.answers,
+        "ms": setup.iteration_ms,
+    }
     key = "saturated" if about.is_saturated else "as_traced" if about.rate is None else "at_rate"
     return WORDS.say(
         "workload",
@@ -64,6 +77,8 @@ def workload_words(findings: Findings) -> str:
         input=about.mean_input,
         output=about.mean_output,
         arrivals=WORDS.say(key, rate=about.rate or 0),
+        slots=f"{setup.slots:,}",
+        more="".join(WORDS.say(name, **numbers) for name, is_told in common.items() if is_told),
     )
 
 

@@ -81,3 +81,23 @@ def test_the_menu_leads_to_it(open_start: Open) -> None:
     page.page.get_by_role("link", name="Workloads", exact=True).first.click()
     expect(page.page.get_by_role("heading", name="Workloads", level=1)).to_be_visible()
     assert page.page.url == f"{page.server}/workloads"
+
+
+def test_what_was_chosen_and_opened_is_there_again_after_another_page(
+    open_start: Open, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("arrival,input,output\n0,30,20\n1,30,20\n")
+    page = open_start("/workloads")
+    set_number(page, "Slots of KV memory", 9000)
+    page.page.get_by_test_id("stSelectbox").first.click()
+    page.page.get_by_role("option", name="A trace file").click()
+    page.page.locator("input[type=file]").set_input_files(trace)
+    expect(page.page.get_by_text("2 requests over 1 s")).to_be_visible()
+    page.page.get_by_role("link", name="Plan", exact=True).first.click()
+    expect(page.page.get_by_role("heading", name="Plan", level=1)).to_be_visible()
+    page.page.go_back()
+    expect(page.page.get_by_text("Open: trace.csv")).to_be_visible()
+    expect(page.page.get_by_text("2 requests over 1 s")).to_be_visible()
+    expect(page.page.get_by_role("spinbutton", name="Slots of KV memory")).to_have_value("9000")
+    assert page.complaints == []

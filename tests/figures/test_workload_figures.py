@@ -132,7 +132,7 @@ def test_words():
         "1.0. In the paper tokens 96.3 %."
     )
     assert batches_alt(LINES[1:]) == (
-        "Requests in a batch over 50 iterations; means are over those in which somebody runs. "
+        "Requests in a batch, over iterations; means are over those in which somebody runs. "
         "Paged: mean 34.00, the curve reaches 40.0. In the paper 30.42. Oracle: mean 12.00, the "
         "curve reaches 12.0."
     )

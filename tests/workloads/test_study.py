@@ -229,3 +229,13 @@ def test_iterations_in_which_nobody_runs_are_told_and_in_no_mean() -> None:
 def test_of_policies_that_are_as_good_the_last_is_named() -> None:
     words = finding_words(findings(recipe="alpaca", rate=30.0))
     assert words.startswith("**Paged runs")
+
+
+def test_what_all_simulations_have_in_common_is_said() -> None:
+    sample = workload_of((0, 20, 30), (1, 20, 30))
+    setup = Setup(slots=400, block_size=8, answers=2, iteration_ms=20)
+    words = workload_words(findings(workload=sample, setup=setup))
+    common = "In 400 slots, in blocks of 8, 2 answers to each prompt, 20 ms an iteration."
+    assert words.endswith(common)
+    assert workload_words(findings("sharing")).endswith("In 15,728 slots, in blocks of 16.")
+    assert workload_words(findings("block sizes")).endswith("In 15,728 slots.")
