@@ -14,12 +14,14 @@
 
 Bad input ends with exit code 2 and one line that names the value and what would be right; so does
 a bad ``PAGEDKV_DEVICE`` or ``PAGEDKV_BACKEND``, which ``pagedkv`` itself meets before this runs.
+Ctrl-C ends with exit code 130.
 """
 
 import argparse
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
@@ -44,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SettingsError, UnknownLessonError, WorkloadError, PlanError) as error:
         print(f"pagedkv: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("pagedkv: stopped", file=sys.stderr)
+        return STOPPED
     print_all(text)
     return 0
 
@@ -108,6 +113,8 @@ def print_trace(options: argparse.Namespace) -> str:
         return json.dumps(trace_to_dict(trace), ensure_ascii=False, allow_nan=False)
     return trace_to_text(trace, lesson.title).rstrip()
 
+
+STOPPED = 128 + signal.SIGINT  # what shells call a command that Ctrl-C ended
 
 # How each command becomes a text; what it raises is told in a line.
 COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {

@@ -2,12 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from pagedkv.__main__ import main, with_values_joined
+from pagedkv.__main__ import COMMANDS, main, with_values_joined
 from pagedkv.lessons import LESSONS
 
 SLUGS = [lesson.slug for lesson in LESSONS]
@@ -51,6 +52,11 @@ def test_lessons_as_json(run):
     assert [lesson["slug"] for lesson in listed] == SLUGS
     assert [lesson["figure"] for lesson in listed] == [1, 2, 3, 4, 5, 6, None]
     assert all(lesson["question"] and lesson["takeaway"] for lesson in listed)
+
+
+def test_ctrl_c_ends_in_one_line(run, monkeypatch):
+    monkeypatch.setitem(COMMANDS, "lessons", lambda options: signal.raise_signal(signal.SIGINT))
+    assert run("lessons") == (130, "", "pagedkv: stopped\n")
 
 
 def test_a_trace_is_readable_text_a_frame_at_a_time(run):

@@ -41,11 +41,10 @@ WORDS = Phrases(
         "y_axis": "requests at once",
         "hover": "{name}<br>%{{x:,}} positions: %{{y:,.2f}} at once<extra></extra>",
         "alt": "Requests that fit at once, by their length. Planned: {requests:,.2f} of "
-        "{length:,} positions. {sizes} {dtypes}",
-        "alt_line": "{name}: {requests:,.2f}.",
-        "alt_none": "{name}: none.",
-        "alt_sizes": "At that length, with other block sizes:",
-        "alt_dtypes": "With other numbers:",
+        "{length:,} positions. At that length with other block sizes: {sizes}; "
+        "with other numbers: {dtypes}.",
+        "alt_line": "{requests:,.2f} with {name}",
+        "alt_none": "none with {name}",
     }
 )
 
@@ -73,15 +72,15 @@ def plan_concurrency_figure(curves: "Curves", *, dark: bool = False) -> go.Figur
 def plan_concurrency_alt(curves: "Curves") -> str:
     """Say how many requests of the planned length fit with each block size and dtype."""
     sizes, dtypes = (
-        " ".join(_said(key, curve, curves.max_len) for curve in lines if curve.value != planned)
+        ", ".join(_said(key, curve, curves.max_len) for curve in lines if curve.value != planned)
         for key, lines, planned in _panels(curves)
     )
     return WORDS.say(
         "alt",
         requests=curves.max_concurrency,
         length=curves.max_len,
-        sizes=f"{WORDS.say('alt_sizes')} {sizes}",
-        dtypes=f"{WORDS.say('alt_dtypes')} {dtypes}",
+        sizes=sizes,
+        dtypes=dtypes,
     )
 
 

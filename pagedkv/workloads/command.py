@@ -133,6 +133,8 @@ def _made(options: argparse.Namespace) -> tuple[Workload, list[str]]:
         raise WorkloadError(f"skip-bad-rows is for files; {options.workload} has no bad rows")
     if options.rate is not None:
         require_measure("rate", options.rate, LEAST_RATE, HIGHEST_RATE)
+    elif options.iteration_ms is not None:
+        raise WorkloadError("iteration-ms needs rate; without it all requests are there at once")
     count = DEFAULT_REQUESTS if options.requests is None else options.requests
     return make_workload(options.workload, count, options.seed or 0, options.rate), []
 

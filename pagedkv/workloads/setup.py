@@ -69,9 +69,8 @@ def require_number(name: str, value: object) -> None:
     """Raise ``WorkloadError`` unless ``RANGES`` has this whole number."""
     allowed = RANGES[name]
     if not is_whole_number(value) or value not in allowed:
-        raise WorkloadError(
-            f"{name} is {cut(value)}; it must be a whole number from {allowed[0]} to {allowed[-1]}"
-        )
+        reach = f"from {allowed[0]:,} to {allowed[-1]:,}"
+        raise WorkloadError(f"{name} is {cut(value)}; it must be a whole number {reach}")
 
 
 def require_measure(name: str, value: object, least: float, most: float) -> None:
@@ -79,7 +78,7 @@ def require_measure(name: str, value: object, least: float, most: float) -> None
     is_bool = isinstance(value, bool)  # which Python counts among the whole numbers
     if isinstance(value, int | float) and not is_bool and least <= value <= most:  # nan is not
         return
-    raise WorkloadError(f"{name} is {cut(value)}; it must be a number from {least:g} to {most:g}")
+    raise WorkloadError(f"{name} is {cut(value)}; it must be a number from {least:,g} to {most:,g}")
 
 
 def max_length_for(workload: Workload) -> int:

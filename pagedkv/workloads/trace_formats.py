@@ -71,7 +71,7 @@ def whole_tokens(value: object) -> int:
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_TOKENS:
-        raise ValueError(f"must be a whole number of tokens from 1 to {MOST_TOKENS}")
+        raise ValueError(f"must be a whole number of tokens from 1 to {MOST_TOKENS:,}")
     return number
 
 

@@ -112,7 +112,7 @@ def test_where_nothing_fits_there_is_no_star_and_that_is_said():
     assert all(not star.x for star in stars)
     words = plan_concurrency_alt(curves)
     assert "Planned: 0.50 of 8,192 positions" in words
-    assert "1 B a number: 1.00." in words and "4 B a number: none." in words
+    assert "1.00 with 1 B a number" in words and "none with 4 B a number" in words
 
 
 def test_concurrency_in_numbers():

@@ -120,7 +120,7 @@ def test_a_file_that_is_too_large_is_not_even_decoded() -> None:
 
 
 BAD_ROWS = [
-    ("0,0,5", "line 3: input is '0'; it must be a whole number of tokens from 1 to 10000000"),
+    ("0,0,5", "line 3: input is '0'; it must be a whole number of tokens from 1 to 10,000,000"),
     ("0,5,0", "line 3: output is '0'"),
     ("0,-5,5", "line 3: input is '-5'"),
     ("0,5.5,5", "line 3: input is '5.5'"),
