@@ -45,7 +45,7 @@ def numbers(made: Plan) -> list[tuple[str, str]]:
         ("Bytes per token", f"{made.bytes_per_token:,}"),
         ("Blocks", f"{made.num_blocks:,}"),
         ("Positions", f"{made.cache_size_tokens:,}"),
-        ("Requests at once", f"{made.max_concurrency:,.2f}"),
+        ("Requests at once", f"{made.requests_at_once:,.2f}"),
         ("Longest that fits", longest),
     ]
 

@@ -77,7 +77,7 @@ def plan_concurrency_alt(curves: "Curves") -> str:
     )
     return WORDS.say(
         "alt",
-        requests=curves.max_concurrency,
+        requests=curves.requests_at_once,
         length=curves.max_len,
         sizes=sizes,
         dtypes=dtypes,
@@ -90,7 +90,7 @@ def plan_concurrency_table(curves: "Curves") -> pd.DataFrame:
         {
             "line": WORDS.say(key, value=curve.value),
             "length": length,
-            "requests at once": round(requests, 3),
+            "requests at once": requests,
         }
         for key, lines, _ in _panels(curves)
         for curve in lines
@@ -135,11 +135,11 @@ def _lines(key: str, lines: Sequence["Curve"], planned: int, look: Theme) -> lis
 
 def _star(curves: "Curves", look: Theme, *, shows_name: bool) -> go.Scatter:
     """The planned length; nowhere to be drawn if not even one request fits."""
-    fits = curves.max_concurrency >= 1
+    fits = curves.requests_at_once >= 1
     return go.Scatter(
         name=WORDS.say("planned"),
         x=[curves.max_len] if fits else [],
-        y=[curves.max_concurrency] if fits else [],
+        y=[curves.requests_at_once] if fits else [],
         mode="markers",
         marker={
             "symbol": "star",

@@ -20,7 +20,7 @@ WORDS = Phrases(
     {
         "planned": "<b>{kind}</b>, as it is",
         "compared": "<b>{kind}</b>",
-        "value": " {kib:,.1f} KiB<br> {requests:,.1f} at once",
+        "value": " {kib:,.1f} KiB<br> {requests:,.2f} at once",
         "x_axis": "KiB of a token on each GPU",
         "hover": "{bytes:,} B a token<br>{requests:,.2f} requests at once<extra>{kind}</extra>",
         "alt": "A token takes {bytes:,} B on each GPU, as {kind}, and {requests:,.2f} requests fit "
@@ -73,7 +73,7 @@ def plan_savings_alt(variants: Sequence["Variant"]) -> str:
         "alt",
         bytes=planned.bytes_per_token,
         kind=planned.kind,
-        requests=planned.max_concurrency,
+        requests=planned.requests_at_once,
     )
     if len(variants) == 1:
         return f"{said} {WORDS.say('alt_nothing')}"
@@ -82,7 +82,7 @@ def plan_savings_alt(variants: Sequence["Variant"]) -> str:
         "alt_saved",
         more=as_mha.bytes_per_token,
         times=as_mha.bytes_per_token / planned.bytes_per_token,
-        requests=as_mha.max_concurrency,
+        requests=as_mha.requests_at_once,
     )
     return f"{said} {saved}"
 
@@ -94,7 +94,7 @@ def plan_savings_table(variants: Sequence["Variant"]) -> pd.DataFrame:
             "kind": variant.kind,
             "as it is": variant.is_planned,
             "bytes a token on each GPU": variant.bytes_per_token,
-            "requests at once": round(variant.max_concurrency, 3),
+            "requests at once": variant.requests_at_once,
         }
         for variant in variants
     )
@@ -119,7 +119,7 @@ def _bar(place: int, variant: "Variant", longest: float, look: Theme) -> go.Bar:
             "line": {"color": look.ink, "width": 1},
             "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, "size": 8},
         },
-        text=[WORDS.say("value", kib=kib, requests=variant.max_concurrency)],
+        text=[WORDS.say("value", kib=kib, requests=variant.requests_at_once)],
         textposition="inside" if is_inside else "outside",
         textangle=0,
         insidetextanchor="start",
@@ -129,7 +129,7 @@ def _bar(place: int, variant: "Variant", longest: float, look: Theme) -> go.Bar:
         hovertemplate=WORDS.say(
             "hover",
             bytes=variant.bytes_per_token,
-            requests=variant.max_concurrency,
+            requests=variant.requests_at_once,
             kind=variant.kind,
         ),
     )

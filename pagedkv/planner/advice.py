@@ -31,7 +31,7 @@ def verdict_words(made: Plan) -> str:
             f"{made.blocks_per_request:,} blocks, and there are {made.num_blocks:,}."
         )
     return (
-        f"{made.max_concurrency:,.2f} requests of {choices.max_len:,} positions fit at once, each "
+        f"{made.requests_at_once:,.2f} requests of {choices.max_len:,} positions fit at once, each "
         f"in {made.blocks_per_request:,} blocks."
     )
 

@@ -15,7 +15,7 @@ BEYOND = 4  # times the maximum length, so that it stands inside the picture
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """``max_concurrency`` at each of ``lengths``, for one ``value`` of what is varied.
+    """``requests_at_once`` at each of ``lengths``, for one ``value`` of what is varied.
 
     It ends at the longest length that fits, if that is within the picture.
     """
@@ -34,7 +34,7 @@ class Curves:
     block_size: int
     dtype_bytes: int
     max_len: int
-    max_concurrency: float
+    requests_at_once: float
 
 
 def concurrency_curves(made: Plan) -> Curves:
@@ -53,7 +53,7 @@ def concurrency_curves(made: Plan) -> Curves:
         block_size=chosen.block_size,
         dtype_bytes=chosen.dtype_bytes,
         max_len=chosen.max_len,
-        max_concurrency=made.max_concurrency,
+        requests_at_once=made.requests_at_once,
     )
 
 
@@ -63,7 +63,7 @@ def _curve(value: int, chosen: Choices, last: int) -> Curve:
     if longest and FIRST_LENGTH <= longest < last and longest not in lengths:
         lengths.append(longest)
     plans = (plan(replace(chosen, max_len=length)) for length in lengths)
-    return Curve(value, tuple(lengths), tuple(made.max_concurrency for made in plans))
+    return Curve(value, tuple(lengths), tuple(made.requests_at_once for made in plans))
 
 
 def lengths_up_to(last: int, planned: int) -> Iterable[int]:

@@ -43,6 +43,11 @@ class Plan:
         """Whether one request of the maximum length fits."""
         return self.blocks_per_request <= self.num_blocks
 
+    @property
+    def requests_at_once(self) -> float:
+        """``max_concurrency`` as it is shown: down to the hundredth, never more than what fits."""
+        return self.num_blocks * 100 // self.blocks_per_request / 100
+
 
 def page_bytes_of(choices: Choices) -> int:
     """Bytes of one block in one layer, on each GPU."""

@@ -15,7 +15,7 @@ class Variant:
     kind: str
     kv_heads: int
     bytes_per_token: int
-    max_concurrency: float
+    requests_at_once: float
     is_planned: bool
 
 
@@ -35,6 +35,6 @@ def _variant(made: Plan, *, is_planned: bool = False) -> Variant:
         kind=made.choices.geometry.kind,
         kv_heads=made.choices.geometry.heads_on_a_gpu(made.choices.tp),
         bytes_per_token=made.bytes_per_token,
-        max_concurrency=made.max_concurrency,
+        requests_at_once=made.requests_at_once,
         is_planned=is_planned,
     )

@@ -90,7 +90,7 @@ def test_a_line_for_each_block_size_and_dtype_and_a_star(dark):
         assert len({(line.line.color, line.line.dash) for line in panel}) == 3
         assert [line.line.dash for line in panel].count("solid") == 1
     stars = [trace for trace in figure.data if trace.mode == "markers"]
-    assert [(star.x, star.y) for star in stars] == [((8192,), (FITS.max_concurrency,))] * 2
+    assert [(star.x, star.y) for star in stars] == [((8192,), (FITS.requests_at_once,))] * 2
 
 
 def test_there_are_looks_for_every_line_that_is_not_planned():
@@ -115,6 +115,23 @@ def test_where_nothing_fits_there_is_no_star_and_that_is_said():
     assert "1.00 with 1 B a number" in words and "none with 4 B a number" in words
 
 
+def test_requests_that_do_not_fit_whole_are_never_rounded_up():
+    """1,999 blocks and 1,000 a request are 1.999 at once: 1.99 wherever it can be read."""
+    almost = plan(Choices(LLAMA, KvMemory(1999 * 2 / 1024), max_len=16_000))
+    assert (almost.num_blocks, almost.blocks_per_request) == (1999, 1000)
+    curves, variants = concurrency_curves(almost), savings(almost)
+    star = plan_concurrency_figure(curves).data[3]
+    assert star.y == (1.99,)
+    assert "Planned: 1.99 of 16,000 positions" in plan_concurrency_alt(curves)
+    table = plan_concurrency_table(curves)
+    planned = table[(table["line"] == "blocks of 16") & (table["length"] == 16_000)]
+    assert planned["requests at once"].to_list() == [1.99]
+    bar = plan_savings_figure(variants).data[-1]
+    assert "1.99 at once" in bar.text[0] and "1.99 requests" in bar.hovertemplate
+    assert "and 1.99 requests fit at once" in plan_savings_alt(variants)
+    assert plan_savings_table(variants)["requests at once"].to_list() == [0.49, 1.99]
+
+
 def test_concurrency_in_numbers():
     curves = concurrency_curves(FITS)
     table = plan_concurrency_table(curves)
@@ -126,7 +143,7 @@ def test_concurrency_in_numbers():
 def test_savings_are_bars_with_their_numbers():
     first, second = plan_savings_figure(savings(FITS)).data
     assert (first.x, second.x) == ((512.0,), (128.0,))
-    assert "55.0 at once" in second.text[0]
+    assert "55.00 at once" in second.text[0]
     assert (first.marker.pattern.shape, second.marker.pattern.shape) == ("/", "")
 
 

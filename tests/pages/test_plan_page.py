@@ -96,6 +96,12 @@ def test_where_weights_are_not_known_they_are_asked_for(open_page: Open):
     assert app.metric
 
 
+def test_the_requests_at_once_are_not_rounded_up(open_page: Open):
+    """1,999 blocks, of which a request takes 1,000."""
+    app = open_page("plan", plan_memory="KV alone", plan_kv="3.904296875", plan_max_len="16000")
+    assert ("Requests at once", "1.99") in metrics(app)
+
+
 def test_windows_ask_for_the_batched_tokens(open_page: Open):
     assert "plan_batched" not in [n.key for n in open_page("plan").number_input]
     app = open_page("plan", plan_model="Gemma-3-4B", plan_batched="2048", plan_memory="KV alone")

@@ -61,7 +61,7 @@ def test_every_point_of_a_curve_is_a_plan(chosen: Choices):
                         **varied,
                     )
                 )
-                assert there.max_concurrency == requests >= 1
+                assert there.requests_at_once == requests >= 1
 
 
 def test_a_curve_ends_at_the_longest_that_fits():
@@ -74,14 +74,14 @@ def test_the_planned_length_is_a_point_of_its_curve():
     curves = concurrency_curves(plan(Choices(HYBRID, KvMemory(10), max_len=5000)))
     (planned,) = (curve for curve in curves.by_block_size if curve.value == 16)
     found = dict(zip(planned.lengths, planned.requests, strict=True))
-    assert found[5000] == curves.max_concurrency
+    assert found[5000] == curves.requests_at_once
 
 
 def test_gqa_saves_its_group():
     as_mha, planned = savings(plan(Choices(LLAMA, KvMemory(10))))
     assert (as_mha.kind, planned.kind) == ("MHA", "GQA")
     assert as_mha.bytes_per_token == 4 * planned.bytes_per_token == 4 * 131_072
-    assert (as_mha.max_concurrency, planned.max_concurrency) == (2.5, 10)
+    assert (as_mha.requests_at_once, planned.requests_at_once) == (2.5, 10)
     assert (as_mha.is_planned, planned.is_planned) == (False, True)
 
 

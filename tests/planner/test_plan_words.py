@@ -130,6 +130,22 @@ def test_what_fits_is_said_without_advice():
     assert advice_words(made) == ()
 
 
+def test_requests_that_do_not_fit_whole_are_rounded_down_but_in_the_arithmetic():
+    made = plan(Choices(LLAMA, KvMemory(1999 * 2 / 1024), max_len=16_000))
+    assert verdict_words(made) == (
+        "1.99 requests of 16,000 positions fit at once, each in 1,000 blocks."
+    )
+    assert by_label(made)["Requests of 16,000 at once"] == "≈ 2.00"  # 1,999 / 1,000, to the nearest
+
+
+@given(choices())
+def test_requests_as_they_are_shown_are_at_most_a_hundredth_less(chosen: Choices):
+    made = plan(chosen)
+    blocks = Fraction(f"{made.requests_at_once:.2f}") * made.blocks_per_request
+    hundredth = Fraction(made.blocks_per_request, 100)
+    assert made.num_blocks - hundredth < blocks <= made.num_blocks
+
+
 def test_a_request_that_does_not_fit_and_all_that_would():
     made = plan(Choices(LLAMA, KvMemory(3), max_len=32_768))
     assert verdict_words(made) == (
