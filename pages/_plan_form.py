@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Model, PlanError
+from pagedkv.planner.memory import weights_on_each
 from pages._plan_fields import WHOLE_GPU, from_list, gib, measure, number, one_of
 from pages._plan_model import choose_model
 
@@ -37,7 +38,7 @@ def _memory(all_weights: float | None, tp: int) -> GpuMemory | KvMemory | None:
     """The memory of a GPU; None where the weights are neither given nor known."""
     if one_of("memory") != WHOLE_GPU:
         return KvMemory(gib("kv"))
-    counted = None if all_weights is None else round(all_weights / tp, 2)
+    counted = None if all_weights is None else weights_on_each(all_weights, tp)
     with st.container(horizontal=True, gap="small"):
         total, share = gib("gpu"), gib("share")
         weights = measure("weights", "needed" if counted is None else f"{counted:.2f}")

@@ -5,9 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from pagedkv.planner.checking import exact
 from pagedkv.planner.choices import DTYPES, RANGES, Choices, can_share
-from pagedkv.planner.memory import GIB, GpuMemory, Memory
+from pagedkv.planner.memory import GIB, GpuMemory, Memory, weights_on_each
 from pagedkv.planner.plan import Plan, page_bytes_of, plan
 
 
@@ -82,8 +81,7 @@ def _shared(memory: Memory, before: int, after: int) -> Memory:
     """The memory of one of ``after`` GPUs, where each of ``before`` had its share of weights."""
     if not isinstance(memory, GpuMemory):
         return memory
-    weights = ceil(exact(memory.weights_gib) * 100 * before / after) / 100
-    return replace(memory, weights_gib=weights)
+    return replace(memory, weights_gib=weights_on_each(memory.weights_gib, after, before=before))
 
 
 def _wider_words(wider: Choices) -> str:

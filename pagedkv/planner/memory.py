@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from pagedkv.planner.checking import exact, require_measure
 
@@ -66,3 +66,14 @@ class KvMemory:
 
 
 Memory = GpuMemory | KvMemory
+
+
+def weights_on_each(weights_gib: float, tp: int, *, before: int = 1) -> float:
+    """GiB of weights on each of ``tp`` GPUs that share them evenly, up to the hundredth.
+
+    ``weights_gib`` are those on each of ``before`` GPUs; on one, they are all.
+
+    >>> weights_on_each(24.21, 4), weights_on_each(6.06, 2, before=4)
+    (6.06, 12.12)
+    """
+    return ceil(exact(weights_gib) * 100 * before / tp) / 100

@@ -86,7 +86,16 @@ def test_what_is_unverified_is_marked(open_page: Open):
 def test_weights_are_counted_until_they_are_said_and_shared_by_the_gpus(open_page: Open):
     app = open_page("plan", plan_model="Llama-3 / 3.1 / 3.3-70B", plan_tp="4")
     assert app.number_input(key="plan_weights").value is None
-    assert app.number_input(key="plan_weights").placeholder == "32.85"  # 70.554e9 × 2 B / 4
+    assert app.number_input(key="plan_weights").placeholder == "32.86"  # 131.42 / 4, up
+
+
+def test_the_weights_of_each_gpu_are_those_that_advice_names(open_page: Open):
+    """OPT-13B has 24.21 GiB: 6.0525 on each of 4 GPUs, which 6.05 would fall short of."""
+    one = open_page("plan", plan_model="OPT-13B", plan_gpu="12")
+    (warning,) = one.warning
+    assert "over 4 such GPUs would do, each with 6.06 GiB of the weights" in warning.value
+    four = open_page("plan", plan_model="OPT-13B", plan_gpu="12", plan_tp="4")
+    assert four.number_input(key="plan_weights").placeholder == "6.06"
 
 
 def test_where_weights_are_not_known_they_are_asked_for(open_page: Open):
