@@ -29,8 +29,7 @@ def show_plan_page() -> None:
     fields, result = st.columns([2, 3], gap="large")
     with fields:
         try:
-            choices, _ = choose()
-            made = plan(choices)
+            made = plan(choose())
         except PlanError as error:
             with result:
                 refuse(error)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Model, PlanError
+from pagedkv.planner import Choices, GpuMemory, KvMemory, PlanError
 from pagedkv.planner.memory import weights_on_each
 from pages._plan_fields import WHOLE_GPU, from_list, gib, measure, number, one_of
 from pages._plan_model import choose_model
@@ -10,28 +10,19 @@ from pages._plan_model import choose_model
 NO_WEIGHTS = "weights_gib is empty; how large the weights are must be said for this model"
 
 
-def choose() -> tuple[Choices, Model | None]:
+def choose() -> Choices:
     """Draw all fields; raises ``PlanError`` once they are drawn, for what cannot be planned."""
-    problem: PlanError | None = None
-    geometry: Geometry | None = None
-    model: Model | None = None
-    try:
-        geometry, model = choose_model()
-    except PlanError as error:
-        problem = error  # the other fields are drawn all the same, so that nothing is lost
+    model = choose_model()
     with st.container(horizontal=True, gap="small"):
         tp, max_len = number("tp"), number("max_len")
         block_size = number("block_size")
-        has_window = geometry is not None and geometry.windowed_layers > 0
-        batched = {"batched_tokens": number("batched")} if has_window else {}
+        batched = {"batched_tokens": number("batched")} if model.has_window else {}
     dtype_bytes = int(from_list("dtype"))
-    memory = _memory(None if model is None else model.weights_gib, tp)
-    if problem is not None:
-        raise problem
+    memory = _memory(model.all_weights_gib, tp)
+    geometry = model.geometry()
     if memory is None:
         raise PlanError(NO_WEIGHTS)
-    assert geometry is not None
-    return Choices(geometry, memory, dtype_bytes, tp, block_size, max_len, **batched), model
+    return Choices(geometry, memory, dtype_bytes, tp, block_size, max_len, **batched)
 
 
 def _memory(all_weights: float | None, tp: int) -> GpuMemory | KvMemory | None:

@@ -1,5 +1,6 @@
 """The model that is planned for: one of the table, one's own, or one from its ``config.json``."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -29,14 +30,28 @@ class FromFile:
     problem: str
 
 
-def choose_model() -> tuple[Geometry, Model | None]:
-    """Let the visitor choose; raises ``PlanError`` for a geometry of one's own that cannot be."""
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """What the fields say of the model; ``all_weights_gib`` is None where that is not known.
+
+    ``geometry`` is to be called once all fields are drawn: it raises ``PlanError`` for a geometry
+    of one's own that cannot be.
+    """
+
+    geometry: Callable[[], Geometry]
+    has_window: bool
+    all_weights_gib: float | None
+
+
+def choose_model() -> ChosenModel:
+    """Let the visitor choose."""
     if one_of("source") == TABLE:
         model = find_model(from_list("model"))
         _show_source(model)
-        return model.geometry, model
+        has_window = model.geometry.windowed_layers > 0
+        return ChosenModel(lambda: model.geometry, has_window, model.weights_gib)
     show_upload()
-    return own_geometry(), None
+    return own_geometry()
 
 
 def _show_source(model: Model) -> None:
@@ -50,8 +65,8 @@ def _show_source(model: Model) -> None:
         st.text(model.note)
 
 
-def own_geometry() -> Geometry:
-    """The geometry that the fields say."""
+def own_geometry() -> ChosenModel:
+    """Draw the fields of a geometry of one's own."""
     kind = one_of("kind")
     with st.container(horizontal=True, gap="small"):
         layers = number("layers")
@@ -60,23 +75,27 @@ def own_geometry() -> Geometry:
             values, heads = whole("v_head_dim"), whole("num_heads")
             latent = None
         else:
-            latent = Latent(number("rank"), number("rope"))
+            latent = (number("rank"), number("rope"))
             # How long K and V of a head would be is asked only where there are heads to compare.
-            kv_heads, head_dim, values, heads = 1, latent.size, None, whole("num_heads")
+            kv_heads, head_dim, values, heads = 1, sum(latent), None, whole("num_heads")
             if heads is not None:
                 kv_heads, head_dim, values = heads, number("head_dim"), whole("v_head_dim")
         windowed = number("windowed")
         window = whole("window") if windowed else None
-    return Geometry(
-        layers=layers,
-        kv_heads=kv_heads,
-        head_dim=head_dim,
-        num_heads=heads,
-        v_head_dim=values,
-        windowed_layers=windowed,
-        window=window,
-        latent=latent,
-    )
+
+    def geometry() -> Geometry:
+        return Geometry(
+            layers=layers,
+            kv_heads=kv_heads,
+            head_dim=head_dim,
+            num_heads=heads,
+            v_head_dim=values,
+            windowed_layers=windowed,
+            window=window,
+            latent=None if latent is None else Latent(*latent),
+        )
+
+    return ChosenModel(geometry, has_window=windowed > 0, all_weights_gib=None)
 
 
 def show_upload() -> None:

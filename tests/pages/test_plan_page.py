@@ -138,6 +138,16 @@ def test_own_geometry_and_its_combinations(open_page: Open):
     assert metrics(app) == numbers(plan(Choices(own, KvMemory(10))))
 
 
+def test_a_geometry_that_cannot_be_hides_no_field(open_page: Open):
+    own = {"plan_source": "Your own", "plan_kind": "A latent (MLA)", "plan_memory": "KV alone"}
+    app = open_page("plan", **own, plan_windowed="20", plan_window="512", plan_num_heads="8")
+    fields = [field.key for field in app.number_input]
+    assert {"plan_num_heads", "plan_windowed", "plan_window", "plan_batched"} < set(fields)
+    choose(app, "rank", 65_536)
+    assert "together they must be at most 65,536" in texts(app) and not app.metric
+    assert [field.key for field in app.number_input] == fields
+
+
 def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
     app = open_page("plan", plan_memory="KV alone", plan_kv="7.5", plan_block_size="32")
     for tp, is_uneven in ((3, True), (4, False)):
