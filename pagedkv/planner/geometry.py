@@ -85,14 +85,17 @@ class Geometry:
 
     @property
     def kind(self) -> str:
-        """How K and V are shared: "MHA", "GQA", "MQA" or "MLA"; "" if query heads are not known."""
+        """How K and V are shared: "MHA", "GQA", "MQA" or "MLA"; "" if query heads are not known.
+
+        One KV head is MQA, unless it is known to have one query head only.
+        """
         if self.latent is not None:
             return "MLA"
+        if self.num_heads == self.kv_heads:
+            return "MHA"
         if self.kv_heads == 1:
             return "MQA"
-        if self.num_heads is None:
-            return ""
-        return "MHA" if self.num_heads == self.kv_heads else "GQA"
+        return "" if self.num_heads is None else "GQA"
 
     @property
     def is_hybrid(self) -> bool:

@@ -13,27 +13,29 @@ class Variant:
     """
 
     kind: str
-    kv_heads: int
     bytes_per_token: int
     requests_at_once: float
     is_planned: bool
 
 
 def savings(made: Plan) -> tuple[Variant, ...]:
-    """The model as MHA, and as it is; empty where the query heads are not known."""
+    """The model as MHA, and as it is, or once if that is the same.
+
+    Empty where the query heads are not known.
+    """
     geometry = made.choices.geometry
     as_mha = geometry.as_mha()
     if as_mha is None:
         return ()
-    compared = plan(replace(made.choices, geometry=as_mha))
     planned = _variant(made, is_planned=True)
-    return (planned,) if geometry.kind == "MHA" else (_variant(compared), planned)
+    if as_mha == geometry:
+        return (planned,)
+    return _variant(plan(replace(made.choices, geometry=as_mha))), planned
 
 
 def _variant(made: Plan, *, is_planned: bool = False) -> Variant:
     return Variant(
         kind=made.choices.geometry.kind,
-        kv_heads=made.choices.geometry.heads_on_a_gpu(made.choices.tp),
         bytes_per_token=made.bytes_per_token,
         requests_at_once=made.requests_at_once,
         is_planned=is_planned,

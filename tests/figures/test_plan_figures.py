@@ -155,4 +155,7 @@ def test_savings_in_words_and_numbers():
     )
     mha = savings(plan(Choices(Geometry(2, 4, 8, num_heads=4), KvMemory(1))))
     assert plan_savings_alt(mha).endswith("nothing is shared.")
+    one = savings(plan(Choices(Geometry(2, 1, 8, num_heads=1), KvMemory(1))))
+    assert len(plan_savings_figure(one).data) == 1
+    assert "as MHA" in plan_savings_alt(one) and plan_savings_alt(one).endswith("is shared.")
     assert plan_savings_table(savings(FITS))["kind"].to_list() == ["MHA", "GQA"]

@@ -1,9 +1,10 @@
 """What the planner's figures are drawn from: splits, curves and savings."""
 
+import pytest
 from hypothesis import given
 from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
 
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, plan
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Latent, plan
 from pagedkv.planner.choices import RANGES
 from pagedkv.planner.curves import concurrency_curves
 from pagedkv.planner.savings import savings
@@ -100,9 +101,18 @@ def test_what_cannot_be_compared_is_left_out():
     assert savings(plan(Choices(Geometry(2, 8, 64), KvMemory(1)))) == ()
 
 
-def test_mha_stands_alone():
-    (only,) = savings(plan(Choices(Geometry(2, 8, 64, num_heads=8), KvMemory(1))))
+@pytest.mark.parametrize("heads", [1, 8])
+def test_mha_stands_alone(heads):
+    (only,) = savings(plan(Choices(Geometry(2, heads, 64, num_heads=heads), KvMemory(1))))
     assert (only.kind, only.is_planned) == ("MHA", True)
+
+
+def test_a_latent_of_one_head_is_compared_with_mha():
+    alone = Geometry(2, 1, 64, num_heads=1, latent=Latent(16, 8))
+    assert [variant.kind for variant in savings(plan(Choices(alone, KvMemory(1))))] == [
+        "MHA",
+        "MLA",
+    ]
 
 
 def test_curves_of_windows_level_out():
