@@ -15,11 +15,9 @@ if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
 
 HEIGHT = 250
 MARGIN = {"l": 12, "r": 30, "t": 34, "b": 138}
-LEAST_TOLD = 2**30 // 200  # bytes: less has no place among GiB of two decimals
 LEAST_SHARE = 0.11  # of the bar, for a part that has room for its number
 GIB = 2**30
-
-PARTS = ("weights", "overhead", "kv", "remainder", "left")
+LEAST_TOLD = GIB // 200  # bytes: less has no place among GiB of two decimals
 
 WORDS = Phrases(
     {
@@ -43,8 +41,9 @@ def plan_memory_figure(split: "Split", *, dark: bool = False) -> go.Figure:
     """Draw the parts in a row, each in its own colour and pattern, and a line at the budget."""
     look = theme(dark)
     figure = base_figure(look, HEIGHT, MARGIN)
-    most = max(sum(split.parts), split.total_bytes) / GIB
-    for part, size in zip(PARTS, split.parts, strict=True):
+    parts = _sizes(split)
+    most = max(sum(parts.values()), split.total_bytes) / GIB
+    for part, size in parts.items():
         if size:
             figure.add_trace(_part(part, size / GIB, most, look))
     if split.budget_bytes < split.total_bytes or split.is_too_large:
@@ -67,7 +66,7 @@ def plan_memory_alt(split: "Split") -> str:
     """Say how large each part is."""
     parts = [
         WORDS.say("alt_part", name=WORDS.say(part), gib=size / GIB)
-        for part, size in zip(PARTS, split.parts, strict=True)
+        for part, size in _sizes(split).items()
         if size >= LEAST_TOLD
     ]
     said = WORDS.say("alt", total=split.total_bytes / GIB, parts=", ".join(parts))
@@ -80,8 +79,19 @@ def plan_memory_table(split: "Split") -> pd.DataFrame:
     """List the parts in GiB and in bytes."""
     return pd.DataFrame(
         {"part": WORDS.say(part), "GiB": round(size / GIB, 3), "bytes": size}
-        for part, size in zip(PARTS, split.parts, strict=True)
+        for part, size in _sizes(split).items()
     )
+
+
+def _sizes(split: "Split") -> dict[str, int]:
+    """The parts in the order in which they are drawn, in bytes."""
+    return {
+        "weights": split.weights,
+        "overhead": split.overhead,
+        "kv": split.kv,
+        "remainder": split.remainder,
+        "left": split.left,
+    }
 
 
 def _part(part: str, gib: float, most: float, look: Theme) -> go.Bar:

@@ -7,39 +7,48 @@ from pagedkv.planner.checking import exact
 from pagedkv.planner.memory import GIB, GpuMemory
 from pagedkv.planner.plan import Plan
 
-PARTS = ("weights", "overhead", "kv", "remainder", "left")
-
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Bytes of each of ``PARTS``, and how many the engine may take in all.
+    """Bytes of each part, how many the engine may take in all, and how many there are.
 
     ``kv`` is in whole blocks, ``remainder`` makes no block, ``left`` the engine does not touch. The
-    parts sum to ``total_bytes``, unless the model is too large: then weights and overhead are more
-    than ``budget_bytes``, and nothing is left for KV.
+    parts sum to ``total_bytes``, unless the model ``is_too_large``: then weights and overhead are
+    more than the engine may take, and nothing is left for KV.
     """
 
-    parts: tuple[int, ...]
+    weights: int
+    overhead: int
+    kv: int
+    remainder: int
+    left: int
     budget_bytes: int
     total_bytes: int
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether weights and overhead alone are more than the engine may take."""
-        return self.parts[0] + self.parts[1] > self.budget_bytes
+    is_too_large: bool
 
 
 def split_memory(plan: Plan) -> Split:
     """Split the memory of a plan; where it says KV outright, there is nothing but KV."""
     memory = plan.choices.memory
+    weights = overhead = 0
+    total = budget = memory.kv_bytes
+    if isinstance(memory, GpuMemory):
+        weights, overhead = _bytes(memory.weights_gib), _bytes(memory.overhead_gib)
+        total = _bytes(memory.gpu_gib)
+        budget = floor(exact(memory.gpu_gib) * exact(memory.utilization) * GIB)
     kv = plan.num_blocks * plan.block_bytes
     remainder = max(memory.kv_bytes, 0) - kv
-    if not isinstance(memory, GpuMemory):
-        return Split((0, 0, kv, remainder, 0), memory.kv_bytes, memory.kv_bytes)
-    total = floor(exact(memory.gpu_gib) * GIB)
-    budget = floor(exact(memory.gpu_gib) * exact(memory.utilization) * GIB)
-    weights, overhead = (
-        floor(exact(gib) * GIB) for gib in (memory.weights_gib, memory.overhead_gib)
+    return Split(
+        weights=weights,
+        overhead=overhead,
+        kv=kv,
+        remainder=remainder,
+        left=max(total - weights - overhead - kv - remainder, 0),
+        budget_bytes=budget,
+        total_bytes=total,
+        is_too_large=memory.kv_bytes < 0,
     )
-    left = max(total - weights - overhead - kv - remainder, 0)
-    return Split((weights, overhead, kv, remainder, left), budget, total)
+
+
+def _bytes(gib: float) -> int:
+    return floor(exact(gib) * GIB)

@@ -16,12 +16,11 @@ from pagedkv.figures import (
     plan_savings_table,
 )
 from pagedkv.figures.plan_concurrency import LOOKS
-from pagedkv.figures.plan_memory import PARTS
 from pagedkv.figures.theme import DARK, LIGHT
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, plan, split
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, plan
 from pagedkv.planner.curves import BLOCK_SIZES, DTYPE_BYTES, concurrency_curves
 from pagedkv.planner.savings import savings
-from pagedkv.planner.split import split_memory
+from pagedkv.planner.split import Split, split_memory
 
 LLAMA = Geometry(32, 8, 128, num_heads=32)
 FITS = plan(Choices(LLAMA, GpuMemory(80, 0.9, 15, 2)))
@@ -44,10 +43,6 @@ def test_every_figure_takes_the_theme_is_json_and_has_no_small_type(made, dark):
         assert figure.layout.font.color == (DARK if dark else LIGHT).ink
         assert figure.layout.font.size >= 14
         json.loads(figure.to_json(), parse_constant=lambda word: pytest.fail(word))
-
-
-def test_parts_are_those_of_the_split_module():
-    assert PARTS == split.PARTS
 
 
 @THEMES
@@ -76,6 +71,27 @@ def test_memory_in_words_and_numbers():
     )
     assert "more than the 14.40 GiB" in plan_memory_alt(split_memory(TOO_LARGE))
     assert plan_memory_table(split_up)["bytes"].sum() == split_up.total_bytes
+
+
+def test_every_part_stands_in_a_row_of_its_name():
+    split = Split(
+        weights=5,
+        overhead=4,
+        kv=3,
+        remainder=2,
+        left=1,
+        budget_bytes=14,
+        total_bytes=15,
+        is_too_large=False,
+    )
+    table = plan_memory_table(split)
+    assert dict(zip(table["part"], table["bytes"], strict=True)) == {
+        "weights": 5,
+        "activations and overhead": 4,
+        "KV blocks": 3,
+        "makes no whole block": 2,
+        "left alone": 1,
+    }
 
 
 @THEMES

@@ -4,18 +4,22 @@ import pytest
 from hypothesis import given
 from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
 
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Latent, plan
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Latent, plan, verdict_words
 from pagedkv.planner.choices import RANGES
 from pagedkv.planner.curves import concurrency_curves
 from pagedkv.planner.savings import savings
-from pagedkv.planner.split import split_memory
+from pagedkv.planner.split import Split, split_memory
 
 GIB = 2**30
 
 
+def parts(split: Split) -> tuple[int, ...]:
+    return split.weights, split.overhead, split.kv, split.remainder, split.left
+
+
 def test_a_gpu_splits_without_a_remainder_unaccounted_for():
     split = split_memory(plan(Choices(LLAMA, GpuMemory(80, 0.9, 15, 2))))
-    assert split.parts == (15 * GIB, 2 * GIB, 55 * GIB, 0, 8 * GIB)
+    assert parts(split) == (15 * GIB, 2 * GIB, 55 * GIB, 0, 8 * GIB)
     assert (split.budget_bytes, split.total_bytes) == (72 * GIB, 80 * GIB)
     assert not split.is_too_large
 
@@ -24,17 +28,23 @@ def test_a_gpu_splits_without_a_remainder_unaccounted_for():
 def test_the_parts_of_kv_memory_are_blocks_and_a_remainder(chosen: Choices):
     made = plan(chosen)
     split = split_memory(made)
-    assert split.parts[2:4] == (
+    assert (split.kv, split.remainder) == (
         made.num_blocks * made.block_bytes,
         chosen.memory.kv_bytes % made.block_bytes,
     )
-    assert sum(split.parts) == split.total_bytes == chosen.memory.kv_bytes
+    assert sum(parts(split)) == split.total_bytes == chosen.memory.kv_bytes
 
 
 def test_a_model_that_is_too_large_is_told():
     split = split_memory(plan(Choices(LLAMA, GpuMemory(16, 0.9, 20, 1))))
     assert split.is_too_large
-    assert split.parts == (20 * GIB, GIB, 0, 0, 0)
+    assert parts(split) == (20 * GIB, GIB, 0, 0, 0)
+
+
+def test_a_model_that_is_too_large_by_less_than_a_byte_is_told():
+    made = plan(Choices(LLAMA, GpuMemory(1, 0.5, 0.25, 0.2500000001)))
+    assert "does not fit" in verdict_words(made)
+    assert split_memory(made).is_too_large
 
 
 @given(choices())
