@@ -6,21 +6,34 @@ here is refused by name: a plan that is wrong would be worse than none.
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from pagedkv.planner.checking import PlanError, shown
+from pagedkv.planner.checking import PlanError, require_whole, shown
 from pagedkv.planner.config_families import with_defaults
 from pagedkv.planner.config_signs import KV_HEADS, refuse_uncounted
 from pagedkv.planner.config_windows import windowed_layers
-from pagedkv.planner.geometry import Geometry, Latent
+from pagedkv.planner.geometry import MOST_CHANNELS, MOST_HEADS, MOST_LAYERS, Geometry, Latent
 
 LARGEST_CONFIG = 1_000_000  # bytes
 
-# A number has other names in other families; the first that is there is taken.
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
-CHANNELS = ("hidden_size", "n_embd", "n_embed", "d_model", "dim")
-HEAD_DIM = ("head_dim", "d_kv", "kv_channels")
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A number with its names in the families; of ``names`` the first that is there is taken."""
+
+    names: tuple[str, ...]
+    allowed: range
+
+
+LAYERS = Field(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), MOST_LAYERS)
+HEADS = Field(("num_attention_heads", "n_head", "n_heads", "num_heads"), MOST_HEADS)
+HIDDEN = Field(("hidden_size", "n_embd", "n_embed", "d_model", "dim"), range(1, 1_000_001))
+HEAD_DIM = Field(("head_dim", "d_kv", "kv_channels"), MOST_CHANNELS)
+UNROTATED_DIM = Field(("qk_nope_head_dim",), MOST_CHANNELS)
+ROPE_DIM = Field(("qk_rope_head_dim",), MOST_CHANNELS)
+VALUE_DIM = Field(("v_head_dim",), MOST_CHANNELS)
+RANK = Field(("kv_lora_rank",), MOST_CHANNELS)
 
 
 def read_config(data: bytes) -> Geometry:
@@ -68,7 +81,7 @@ def _nested_heads(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_heads(fields: Mapping[str, Any]) -> Geometry:
-    layers, heads = _count(fields, LAYERS), _count(fields, HEADS)
+    layers, heads = _required(fields, LAYERS), _required(fields, HEADS)
     kv_heads = _kv_heads(fields, heads)
     windowed, window = windowed_layers(fields, layers)
     return Geometry(
@@ -76,17 +89,17 @@ def _of_heads(fields: Mapping[str, Any]) -> Geometry:
         kv_heads=kv_heads,
         head_dim=_head_dim(fields, heads),
         num_heads=heads,
-        v_head_dim=_maybe(fields, ("v_head_dim",)),
+        v_head_dim=_optional(fields, VALUE_DIM),
         windowed_layers=windowed,
         window=window,
     )
 
 
 def _of_latent(fields: Mapping[str, Any], latent: Latent) -> Geometry:
-    layers, heads = _count(fields, LAYERS), _count(fields, HEADS)
+    layers, heads = _required(fields, LAYERS), _required(fields, HEADS)
     windowed, window = windowed_layers(fields, layers)
-    unrotated = _maybe(fields, ("qk_nope_head_dim",))
-    values = _maybe(fields, ("v_head_dim",))
+    unrotated = _optional(fields, UNROTATED_DIM)
+    values = _optional(fields, VALUE_DIM)
     if unrotated is None or values is None:  # what the latent stands for is not said
         return Geometry(
             layers, 1, latent.size, windowed_layers=windowed, window=window, latent=latent
@@ -104,10 +117,10 @@ def _of_latent(fields: Mapping[str, Any], latent: Latent) -> Geometry:
 
 
 def _latent(fields: Mapping[str, Any]) -> Latent | None:
-    rank = _maybe(fields, ("kv_lora_rank",))
+    rank = _optional(fields, RANK)
     if rank is None:
         return None
-    return Latent(rank, _count(fields, ("qk_rope_head_dim",)))
+    return Latent(rank, _required(fields, ROPE_DIM))
 
 
 def _kv_heads(fields: Mapping[str, Any], heads: int) -> int:
@@ -117,38 +130,42 @@ def _kv_heads(fields: Mapping[str, Any], heads: int) -> int:
     names = KV_HEADS
     if fields.get("multi_query_attention") is False:  # the number of groups then counts for nothing
         names = tuple(name for name in names if name != "multi_query_group_num")
-    said = _maybe(fields, names)
+    said = _optional(fields, Field(names, MOST_HEADS))
     if said is None:
         return 1 if fields.get("multi_query_attention") is True else heads
     return said
 
 
 def _head_dim(fields: Mapping[str, Any], heads: int) -> int:
-    said = _maybe(fields, HEAD_DIM)
+    said = _optional(fields, HEAD_DIM)
     if said is not None:
         return said
-    channels = _count(fields, CHANNELS)
+    channels = _required(fields, HIDDEN)
     if channels % heads:
         raise PlanError(
-            f"hidden_size is {channels}, which {heads} heads do not share evenly; head_dim is "
-            "missing"
+            f"{_name_of(fields, HIDDEN)} is {channels}, which {heads} heads do not share evenly; "
+            "head_dim is missing"
         )
     return channels // heads
 
 
-def _maybe(fields: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
-    """The first of these fields that is there and not null, or None."""
-    for name in names:
-        value = fields.get(name)
-        if value is not None:
-            if type(value) is not int or not 1 <= value <= 1_000_000:
-                raise PlanError(f"{name} is {shown(value)}; it must be a whole number above 0")
-            return int(value)
-    return None
+def _name_of(fields: Mapping[str, Any], field: Field) -> str:
+    """The name of the number in this file; its first where the file lacks it."""
+    return next((name for name in field.names if fields.get(name) is not None), field.names[0])
 
 
-def _count(fields: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    value = _maybe(fields, names)
+def _optional(fields: Mapping[str, Any], field: Field) -> int | None:
+    """The number, or None if it is missing or null."""
+    name = _name_of(fields, field)
+    value = fields.get(name)
     if value is None:
-        raise PlanError(f"{names[0]} is missing; without it the KV cache cannot be counted")
+        return None
+    require_whole(name, value, field.allowed)
+    return int(value)
+
+
+def _required(fields: Mapping[str, Any], field: Field) -> int:
+    value = _optional(fields, field)
+    if value is None:
+        raise PlanError(f"{field.names[0]} is missing; without it the KV cache cannot be counted")
     return value
