@@ -3,6 +3,7 @@
 All numbers are those of one GPU; every GPU of a tensor-parallel group has the same.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from pagedkv.planner.choices import RANGES, Choices
 from pagedkv.planner.groups import Group, blocks_needed, groups_of
 
 ANY_LENGTH = RANGES["max_len"][-1]
+BEYOND = 2**60  # positions: more than any memory has bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ def plan(choices: Choices) -> Plan:
         )
 
     longest = longest_that_fits(need, num_blocks)
+    blocks_per_request = need(choices.max_len)
     return Plan(
         choices=choices,
         bytes_per_token=page_bytes // choices.block_size * geometry.layers,
@@ -81,8 +84,8 @@ def plan(choices: Choices) -> Plan:
         num_blocks=num_blocks,
         kv_tokens=num_blocks * choices.block_size,
         cache_size_tokens=num_blocks // len(groups) * choices.block_size,
-        blocks_per_request=need(choices.max_len),
-        max_concurrency=num_blocks / need(choices.max_len),
+        blocks_per_request=blocks_per_request,
+        max_concurrency=num_blocks / blocks_per_request,
         max_len_that_fits=ANY_LENGTH if longest is None else longest,
         fits_any_length=longest is None,
     )
@@ -94,17 +97,6 @@ def longest_that_fits(need: Callable[[int], int], num_blocks: int) -> int | None
     0 if not even one position fits; None if there is no longest, for ``need`` grows no more.
     ``need`` must never fall as its length grows.
     """
-    if need(1) > num_blocks:
-        return 0
-    fits, too_long = 1, 2
-    while need(too_long) <= num_blocks:
-        if too_long > 2**80:  # more bits than any memory has blocks
-            return None
-        fits, too_long = too_long, too_long * 2
-    while too_long - fits > 1:
-        middle = (fits + too_long) // 2
-        if need(middle) <= num_blocks:
-            fits = middle
-        else:
-            too_long = middle
-    return fits
+    lengths = range(1, BEYOND)
+    longest = bisect_right(lengths, num_blocks, key=need)
+    return None if longest == len(lengths) else longest
