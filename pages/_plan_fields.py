@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pagedkv.planner import MODELS, RANGES
-from pagedkv.planner.choices import DTYPES
+from pagedkv.planner.choices import DTYPES, USUAL
 from pagedkv.planner.geometry import MOST_CHANNELS, MOST_HEADS, MOST_LAYERS, WINDOWS
 from pagedkv.planner.memory import MOST_GIB
 
@@ -65,7 +65,12 @@ FIELDS: dict[str, Whole | Measure | Choice] = {
     "kv_heads": Whole("KV heads", MOST_HEADS, 8),
     "head_dim": Whole("head_dim", MOST_CHANNELS, 128, "Numbers in a key, and in a value."),
     "v_head_dim": Whole("Value dim", MOST_CHANNELS, None, "Where a value is not as long as a key."),
-    "num_heads": Whole("Query heads", MOST_HEADS, None, "For the comparison with MHA only."),
+    "num_heads": Whole(
+        "Query heads",
+        MOST_HEADS,
+        None,
+        "For the comparison with MHA, and for which GPUs can share them.",
+    ),
     "rank": Whole("Latent rank", MOST_CHANNELS, 512),
     "rope": Whole("RoPE dim", MOST_CHANNELS, 64, "The rotated key beside the latent."),
     "windowed": Whole(
@@ -89,14 +94,18 @@ FIELDS: dict[str, Whole | Measure | Choice] = {
         "Overhead, GiB", 0.0, MOST_GIB, 2.0, 0.5, "Activations at their peak, graphs, the rest."
     ),
     "kv": Measure("For KV, GiB", LEAST_GIB, MOST_GIB, 10.0, 1.0, "On each GPU."),
-    "dtype": Choice("Numbers in the cache", DTYPE_WORDS, "2"),
-    "tp": Whole("Tensor parallel", RANGES["tp"], 1, "GPUs that share the model."),
-    "block_size": Whole("Block size", RANGES["block_size"], 16, "Positions in a block."),
-    "max_len": Whole("Maximum length", RANGES["max_len"], 8192, "Prompt and answer together."),
+    "dtype": Choice("Numbers in the cache", DTYPE_WORDS, str(USUAL["dtype_bytes"])),
+    "tp": Whole("Tensor parallel", RANGES["tp"], USUAL["tp"], "GPUs that share the model."),
+    "block_size": Whole(
+        "Block size", RANGES["block_size"], USUAL["block_size"], "Positions in a block."
+    ),
+    "max_len": Whole(
+        "Maximum length", RANGES["max_len"], USUAL["max_len"], "Prompt and answer together."
+    ),
     "batched": Whole(
         "Batched tokens",
         RANGES["batched_tokens"],
-        8192,
+        USUAL["batched_tokens"],
         "vLLM's max_num_batched_tokens: windowed layers hold so many positions beside the window.",
     ),
 }

@@ -1,6 +1,6 @@
 """What is planned for: a model, a memory, and how the engine is set."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 
 from pagedkv.planner.checking import PlanError, require_whole, shown
 from pagedkv.planner.geometry import Geometry
@@ -39,6 +39,11 @@ class Choices:
             raise PlanError(f"dtype_bytes is {shown(self.dtype_bytes)}; it must be one of {known}")
         for name, allowed in RANGES.items():
             require_whole(name, getattr(self, name), allowed)
+
+
+USUAL: dict[str, int] = {  # what is taken for a number that nobody chose
+    field.name: field.default for field in fields(Choices) if field.default is not MISSING
+}
 
 
 def can_share(geometry: Geometry, tp: int) -> bool:

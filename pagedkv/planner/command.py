@@ -9,7 +9,7 @@ from typing import Any
 
 from pagedkv.planner.advice import advice_words, verdict_words
 from pagedkv.planner.checking import PlanError, shown
-from pagedkv.planner.choices import Choices
+from pagedkv.planner.choices import DTYPES, USUAL, Choices
 from pagedkv.planner.config_file import LARGEST_CONFIG, read_config
 from pagedkv.planner.geometry import Geometry, Latent, describe
 from pagedkv.planner.memory import GpuMemory, KvMemory, Memory
@@ -17,7 +17,7 @@ from pagedkv.planner.model_table import MODELS, Model, find_model
 from pagedkv.planner.plan import Plan, plan
 from pagedkv.planner.steps import steps
 
-WHOLE = {  # flag: (who is told what)
+WHOLE = {  # flag: its help text
     "layers": "layers of your own geometry",
     "kv-heads": "its KV heads",
     "head-dim": "numbers in a key, and in a value",
@@ -25,11 +25,11 @@ WHOLE = {  # flag: (who is told what)
     "rope-dim": "rotated numbers beside that latent",
     "window": "positions that windowed layers see",
     "window-layers": "how many layers have that window",
-    "dtype-bytes": "of one number in the cache: 1, 2, 4 or 8; default 2",
-    "tp": "GPUs that share the model (tensor parallelism); default 1",
-    "block-size": "positions in a block; default 16",
-    "max-len": "positions of the longest request, prompt and answer; default 8192",
-    "batched-tokens": "most tokens in one step of the engine, for windows; default 8192",
+    "dtype-bytes": f"of one number in the cache: {', '.join(map(str, DTYPES))}",
+    "tp": "GPUs that share the model (tensor parallelism)",
+    "block-size": "positions in a block",
+    "max-len": "positions of the longest request, prompt and answer",
+    "batched-tokens": "most tokens in one step of the engine, for windows",
 }
 MEASURES = {
     "kv-gib": "GiB of each GPU that are for KV; or all of the following",
@@ -50,8 +50,13 @@ def add_plan(commands: Any) -> None:
     parser.add_argument("--config", metavar="FILE", help="a model's config.json")
     parser.add_argument("--models", action="store_true", help="list the table, and nothing else")
     for flag, explanation in {**WHOLE, **MEASURES}.items():
-        parser.add_argument(f"--{flag}", metavar="N", help=explanation)
+        parser.add_argument(f"--{flag}", metavar="N", help=explanation + _usual(flag))
     parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _usual(flag: str) -> str:
+    usual = USUAL.get(_name(flag))
+    return "" if usual is None else f"; default {usual}"
 
 
 def print_plan(options: argparse.Namespace) -> str:
@@ -99,7 +104,7 @@ def _numbers(options: argparse.Namespace) -> dict[str, Any]:
     read = {}
     for flags, kind, wanted in ((WHOLE, int, "a whole number"), (MEASURES, float, "a number")):
         for flag in flags:
-            name = flag.replace("-", "_")
+            name = _name(flag)
             text = getattr(options, name)
             read[name] = None if text is None else _number(name, text, kind, wanted)
     return read

@@ -43,8 +43,9 @@ class Geometry:
 
     ``head_dim`` is the size of a key, ``v_head_dim`` that of a value where it differs. Of the
     ``layers``, ``windowed_layers`` see no more than the last ``window`` positions. ``num_heads``
-    counts query heads, where it is known: nothing but the comparison with MHA needs it. With a
-    ``latent`` the KV heads are what it stands for. Raises ``PlanError`` for what cannot be.
+    counts query heads, where it is known: the KV cache does not depend on it, but the comparison
+    with MHA does, and so does how many GPUs an engine lets share the model. With a ``latent`` the
+    KV heads are what it stands for. Raises ``PlanError`` for what cannot be.
     """
 
     layers: int

@@ -1,6 +1,7 @@
 """``python -m pagedkv plan``: its contract, and what it refuses in one line with exit code 2."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -65,6 +66,15 @@ def test_every_model_can_be_named(planned, model):
     assert {key: made[key] for key in KEYS} == {key: getattr(expected, key) for key in KEYS}
     assert made["source"] == model.source
     assert made["kv_tokens"] == made["num_blocks"] * 16
+
+
+def test_help_tells_the_defaults_that_are_taken(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    told = dict(re.findall(r"--([\w-]+) N [^-]*?;\s+default\s+(\d+)", out))
+    chosen = Choices(MODELS[0].geometry, KvMemory(10))
+    names = ("dtype-bytes", "tp", "block-size", "max-len", "batched-tokens")
+    assert told == {name: str(getattr(chosen, name.replace("-", "_"))) for name in names}
 
 
 def test_every_flag_counts(planned):
