@@ -21,9 +21,9 @@ def shown(value: object) -> str:
     """
     try:
         text = repr(value)
-    except ValueError:  # an int of thousands of digits has no text
-        return "a number of thousands of digits"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+    except (ValueError, RecursionError):  # an int of thousands of digits, or as many brackets
+        return "a value too long to write"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def require_whole(name: str, value: object, allowed: range) -> None:

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pagedkv.planner import LARGEST_CONFIG, Geometry, Latent, PlanError, read_config
+from pagedkv.planner.checking import LONGEST_SHOWN, shown
 
 LLAMA = {
     "model_type": "llama",
@@ -189,6 +190,15 @@ def outcome(data: bytes) -> None:
     except PlanError as error:
         assert 0 < len(str(error)) < 250
         assert len(str(error).splitlines()) == 1
+
+
+def test_a_value_of_a_message_is_cut_or_told_whatever_it_is():
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert shown(nested) == shown(10**5000) == "a value too long to write"
+    assert shown("x" * 99) == f"'{'x' * (LONGEST_SHOWN - 2)}…"
+    assert len(shown("x" * 99)) == LONGEST_SHOWN
 
 
 @given(st.binary())
