@@ -21,11 +21,10 @@ if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
 PANEL_HEIGHT = 250
 BETWEEN = 96  # pixels between panels
 MARGIN = {"l": 66, "r": 16, "t": 44, "b": 170}
-LOOKS = (  # of the lines in turn: colour, dash
+LOOKS = (  # of the lines that are not planned, in turn: colour, dash
     (OKABE_ITO[0], "dot"),
     (OKABE_ITO[5], "dash"),
     (OKABE_ITO[2], "dashdot"),
-    (OKABE_ITO[3], "longdash"),
 )
 ROOM = 0.12  # of a power of ten, around what is drawn
 

@@ -60,7 +60,7 @@ def concurrency_curves(made: Plan) -> Curves:
 def _curve(value: int, chosen: Choices, last: int) -> Curve:
     longest = plan(chosen).max_len_that_fits
     lengths = [length for length in lengths_up_to(last, chosen.max_len) if length <= longest]
-    if longest and FIRST_LENGTH <= longest < last and longest not in lengths:
+    if FIRST_LENGTH <= longest < last and longest not in lengths:
         lengths.append(longest)
     plans = (plan(replace(chosen, max_len=length)) for length in lengths)
     return Curve(value, tuple(lengths), tuple(made.requests_at_once for made in plans))

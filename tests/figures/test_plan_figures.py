@@ -110,7 +110,13 @@ def test_a_line_for_each_block_size_and_dtype_and_a_star(dark):
 
 
 def test_there_are_looks_for_every_line_that_is_not_planned():
-    assert len(LOOKS) >= max(len(BLOCK_SIZES), len(DTYPE_BYTES))
+    """A planned value that is none of the usual adds a line, and takes none of the looks."""
+    other = plan(Choices(LLAMA, KvMemory(10), dtype_bytes=8, block_size=32))
+    lines = [
+        t for t in plan_concurrency_figure(concurrency_curves(other)).data if t.mode == "lines"
+    ]
+    assert len(lines) == len(BLOCK_SIZES) + 1 + len(DTYPE_BYTES) + 1
+    assert len(LOOKS) == max(len(BLOCK_SIZES), len(DTYPE_BYTES))
 
 
 def test_both_scales_are_logarithmic_and_hold_everything():

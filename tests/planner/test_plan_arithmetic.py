@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
 
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, Latent, find_model, plan
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, find_model, plan
 from pagedkv.planner.groups import group_size_of, groups_of
 from pagedkv.planner.plan import ANY_LENGTH, longest_that_fits
 
@@ -180,8 +180,3 @@ def test_the_binary_search_meets_every_edge(capacity):
     assert longest_that_fits(lambda length: min(length, 5), capacity) == (
         None if capacity >= 5 else capacity
     )
-
-
-def test_a_latent_counts_one_vector():
-    made = plan(Choices(Geometry(3, 4, 8, latent=Latent(10, 2)), KvMemory(1), dtype_bytes=1))
-    assert made.bytes_per_token == 3 * 12

@@ -1,7 +1,5 @@
 """The table of models: every row against its printed bytes, and how it is found and marked."""
 
-from pathlib import Path
-
 import pytest
 
 from pagedkv.planner import MODELS, Choices, KvMemory, PlanError, find_model, plan
@@ -149,10 +147,6 @@ def test_a_name_that_is_nearly_right_is_helped_on():
 def test_weights_are_counted_where_parameters_are_known():
     assert find_model("opt-13b").weights_gib == 24.21  # 13e9 × 2 / 2^30
     assert find_model("deepseek-v3").weights_gib is None
-
-
-def test_the_table_is_a_file_beside_the_code(project: Path):
-    assert (project / "pagedkv" / "planner" / "models.json").is_file()
 
 
 def test_a_model_in_words():
