@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pagedkv.planner import PlanError, plan
+from pagedkv.planner import PlanError, make_plan
 from pages._plan_fields import FIELDS, PREFIX, key
 from pages._plan_form import choose
 from pages._plan_link import refused
@@ -29,14 +29,14 @@ def show_plan_page() -> None:
     fields, result = st.columns([2, 3], gap="large")
     with fields:
         try:
-            made = plan(choose())
+            plan = make_plan(choose())
         except PlanError as error:
             with result:
                 refuse(error)
             return
     with result:
-        show_plan(made)
-    show_figures(made)
+        show_plan(plan)
+    show_figures(plan)
 
 
 def read_address() -> None:

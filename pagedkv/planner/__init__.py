@@ -1,7 +1,7 @@
 """How many requests fit into a GPU: blocks, positions and lengths, counted as vLLM counts them.
 
 Arithmetic alone: no tensor, no engine, nothing of the course's own pool. ``Choices`` say what is
-planned for, ``plan`` works it out, ``steps`` shows each line of it.
+planned for, ``make_plan`` works it out, ``make_steps`` shows each line of it.
 """
 
 from pagedkv.planner.advice import advice_words, verdict_words
@@ -11,8 +11,8 @@ from pagedkv.planner.config_file import LARGEST_CONFIG, read_config
 from pagedkv.planner.geometry import Geometry, Latent
 from pagedkv.planner.memory import GpuMemory, KvMemory
 from pagedkv.planner.model_table import MODELS, Model, find_model
-from pagedkv.planner.plan import Plan, plan
-from pagedkv.planner.steps import Step, steps
+from pagedkv.planner.plan import Plan, make_plan
+from pagedkv.planner.steps import Step, make_steps
 
 __all__ = [
     "LARGEST_CONFIG",
@@ -29,8 +29,8 @@ __all__ = [
     "Step",
     "advice_words",
     "find_model",
-    "plan",
+    "make_plan",
+    "make_steps",
     "read_config",
-    "steps",
     "verdict_words",
 ]

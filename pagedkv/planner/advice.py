@@ -7,49 +7,49 @@ from math import ceil
 
 from pagedkv.planner.choices import DTYPES, RANGES, Choices, can_share
 from pagedkv.planner.memory import GIB, GpuMemory, Memory, weights_on_each
-from pagedkv.planner.plan import Plan, page_bytes_of, plan
+from pagedkv.planner.plan import Plan, make_plan, page_bytes_of
 
 
-def verdict_words(made: Plan) -> str:
+def verdict_words(plan: Plan) -> str:
     """What the plan comes to, in a sentence or two."""
-    choices = made.choices
+    choices = plan.choices
     if choices.memory.kv_bytes < 0:
         return (
             "The model does not fit: weights and overhead are "
             f"{_hundredths_up(-choices.memory.exact_gib)} GiB more than the engine may take, so "
             "nothing is left for KV."
         )
-    if made.num_blocks == 0:
+    if plan.num_blocks == 0:
         return (
-            f"Not one block fits: it has {made.block_bytes:,} B, and there are "
+            f"Not one block fits: it has {plan.block_bytes:,} B, and there are "
             f"{choices.memory.kv_bytes:,} B for KV."
         )
-    if not made.fits:
+    if not plan.fits:
         return (
             f"Not even one request of {choices.max_len:,} positions fits: it needs "
-            f"{made.blocks_per_request:,} blocks, and there are {made.num_blocks:,}."
+            f"{plan.blocks_per_request:,} blocks, and there are {plan.num_blocks:,}."
         )
     return (
-        f"{made.requests_at_once:,.2f} requests of {choices.max_len:,} positions fit at once, each "
-        f"in {made.blocks_per_request:,} blocks."
+        f"{plan.requests_at_once:,.2f} requests of {choices.max_len:,} positions fit at once, each "
+        f"in {plan.blocks_per_request:,} blocks."
     )
 
 
-def advice_words(made: Plan) -> tuple[str, ...]:
+def advice_words(plan: Plan) -> tuple[str, ...]:
     """What would let one request of the maximum length fit, in sentences; none if it does."""
-    return () if made.fits else tuple(_ways(made))
+    return () if plan.fits else tuple(_ways(plan))
 
 
-def _ways(made: Plan) -> Iterator[str]:
-    choices = made.choices
-    if made.max_len_that_fits:
-        yield f"A maximum length of {made.max_len_that_fits:,} fits."
-    needed = _hundredths_up(Fraction(made.blocks_per_request * made.block_bytes, GIB))
+def _ways(plan: Plan) -> Iterator[str]:
+    choices = plan.choices
+    if plan.max_len_that_fits:
+        yield f"A maximum length of {plan.max_len_that_fits:,} fits."
+    needed = _hundredths_up(Fraction(plan.blocks_per_request * plan.block_bytes, GIB))
     there = max(choices.memory.kv_bytes, 0) * 100 // GIB / 100  # down, so that it is never enough
     yield f"It would take {needed} GiB for KV on each GPU; there are {there:,.2f}."
-    if choices.dtype_bytes > 1 and plan(replace(choices, dtype_bytes=1)).fits:
+    if choices.dtype_bytes > 1 and make_plan(replace(choices, dtype_bytes=1)).fits:
         yield f"A KV cache of 1 byte a number ({DTYPES[1]}) would do."
-    wider = _wider(made)
+    wider = _wider(plan)
     if wider is not None:
         yield _wider_words(wider)
 
@@ -59,7 +59,7 @@ def _hundredths_up(gib: Fraction) -> str:
     return f"{ceil(gib * 100) / 100:,.2f}"
 
 
-def _wider(made: Plan) -> Choices | None:
+def _wider(plan: Plan) -> Choices | None:
     """The fewest GPUs with which it fits and whose engine would start; None if none do.
 
     Every number up to the largest is tried, but for those that heads cannot be shared by: more GPUs
@@ -67,12 +67,12 @@ def _wider(made: Plan) -> Choices | None:
     all, so a number costs no plan, but a comparison of bytes. Weights are taken to be shared
     evenly, rounded up to what is printed; the overhead stays on each.
     """
-    choices = made.choices
+    choices = plan.choices
     for tp in range(choices.tp + 1, RANGES["tp"].stop):
         if can_share(choices.geometry, tp):
             wider = replace(choices, tp=tp, memory=_shared(choices.memory, choices.tp, tp))
-            block_bytes = page_bytes_of(wider) * made.group_size
-            if made.blocks_per_request * block_bytes <= wider.memory.kv_bytes:
+            block_bytes = page_bytes_of(wider) * plan.group_size
+            if plan.blocks_per_request * block_bytes <= wider.memory.kv_bytes:
                 return wider
     return None
 

@@ -14,8 +14,8 @@ from pagedkv.planner.config_file import LARGEST_CONFIG, read_config
 from pagedkv.planner.geometry import Geometry, Latent, describe
 from pagedkv.planner.memory import GpuMemory, KvMemory, Memory
 from pagedkv.planner.model_table import MODELS, Model, find_model
-from pagedkv.planner.plan import Plan, plan
-from pagedkv.planner.steps import steps
+from pagedkv.planner.plan import Plan, make_plan
+from pagedkv.planner.steps import make_steps
 
 WHOLE = {  # flag: its help text
     "layers": "layers of your own geometry",
@@ -71,31 +71,31 @@ def print_plan(options: argparse.Namespace) -> str:
         for name in (field.name for field in fields(Choices))
         if numbers.get(name) is not None
     }
-    made = plan(Choices(geometry, _memory(numbers, model), **given))
+    plan = make_plan(Choices(geometry, _memory(numbers, model), **given))
     if options.json:
-        return json.dumps(plan_to_dict(made, model), ensure_ascii=False, allow_nan=False)
-    return _as_text(made, model)
+        return json.dumps(plan_to_dict(plan, model), ensure_ascii=False, allow_nan=False)
+    return _as_text(plan, model)
 
 
-def plan_to_dict(made: Plan, model: Model | None = None) -> dict[str, object]:
+def plan_to_dict(plan: Plan, model: Model | None = None) -> dict[str, object]:
     """A plan as plain values; ``message`` is null where a request of the maximum length fits."""
-    problem = None if made.fits else " ".join((verdict_words(made), *advice_words(made)))
+    problem = None if plan.fits else " ".join((verdict_words(plan), *advice_words(plan)))
     return {
         "model": None if model is None else model.title,
         "source": None if model is None else model.source,
-        "bytes_per_token": made.bytes_per_token,
-        "block_bytes": made.block_bytes,
-        "kv_bytes": made.choices.memory.kv_bytes,
-        "num_blocks": made.num_blocks,
-        "kv_tokens": made.kv_tokens,
-        "cache_size_tokens": made.cache_size_tokens,
-        "blocks_per_request": made.blocks_per_request,
-        "max_concurrency": made.max_concurrency,
-        "max_len_that_fits": made.max_len_that_fits,
-        "fits_any_length": made.fits_any_length,
-        "fits": made.fits,
+        "bytes_per_token": plan.bytes_per_token,
+        "block_bytes": plan.block_bytes,
+        "kv_bytes": plan.choices.memory.kv_bytes,
+        "num_blocks": plan.num_blocks,
+        "kv_tokens": plan.kv_tokens,
+        "cache_size_tokens": plan.cache_size_tokens,
+        "blocks_per_request": plan.blocks_per_request,
+        "max_concurrency": plan.max_concurrency,
+        "max_len_that_fits": plan.max_len_that_fits,
+        "fits_any_length": plan.fits_any_length,
+        "fits": plan.fits,
         "message": problem,
-        "steps": [asdict(step) for step in steps(made)],
+        "steps": [asdict(step) for step in make_steps(plan)],
     }
 
 
@@ -198,17 +198,17 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _as_text(made: Plan, model: Model | None) -> str:
+def _as_text(plan: Plan, model: Model | None) -> str:
     """Model and source, the arithmetic line by line, and what it comes to."""
     title = "A model of your own" if model is None else model.title
-    lines = [f"{title}: {describe(made.choices.geometry)}"]
+    lines = [f"{title}: {describe(plan.choices.geometry)}"]
     if model is not None:
         lines.append(f"Geometry from: {model.source}")
         lines += [model.note] if model.note else []
-    table = steps(made)
+    table = make_steps(plan)
     wide, long = (max(len(getattr(s, name)) for s in table) for name in ("label", "formula"))
     lines += ["", *(f"{s.label:{wide}}  {s.formula:{long}}  {s.result}" for s in table), ""]
-    return "\n".join([*lines, verdict_words(made), *advice_words(made)])
+    return "\n".join([*lines, verdict_words(plan), *advice_words(plan)])
 
 
 def _model_line(model: Model) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pagedkv.planner.choices import RANGES, Choices
-from pagedkv.planner.plan import Plan, plan
+from pagedkv.planner.plan import Plan, make_plan
 
 BLOCK_SIZES = (16, 64, 256)
 DTYPE_BYTES = (1, 2, 4)
@@ -37,9 +37,9 @@ class Curves:
     requests_at_once: float
 
 
-def concurrency_curves(made: Plan) -> Curves:
+def concurrency_curves(plan: Plan) -> Curves:
     """Vary block size and dtype of a plan, one at a time; the plan's own value is always there."""
-    chosen = made.choices
+    chosen = plan.choices
     last = min(max(chosen.max_len * BEYOND, 1024), RANGES["max_len"][-1])
     return Curves(
         by_block_size=tuple(
@@ -53,17 +53,17 @@ def concurrency_curves(made: Plan) -> Curves:
         block_size=chosen.block_size,
         dtype_bytes=chosen.dtype_bytes,
         max_len=chosen.max_len,
-        requests_at_once=made.requests_at_once,
+        requests_at_once=plan.requests_at_once,
     )
 
 
 def _curve(value: int, chosen: Choices, last: int) -> Curve:
-    longest = plan(chosen).max_len_that_fits
+    longest = make_plan(chosen).max_len_that_fits
     lengths = [length for length in lengths_up_to(last, chosen.max_len) if length <= longest]
     if FIRST_LENGTH <= longest < last and longest not in lengths:
         lengths.append(longest)
-    plans = (plan(replace(chosen, max_len=length)) for length in lengths)
-    return Curve(value, tuple(lengths), tuple(made.requests_at_once for made in plans))
+    plans = (make_plan(replace(chosen, max_len=length)) for length in lengths)
+    return Curve(value, tuple(lengths), tuple(plan.requests_at_once for plan in plans))
 
 
 def lengths_up_to(last: int, planned: int) -> Iterable[int]:

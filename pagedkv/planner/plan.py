@@ -57,7 +57,7 @@ def page_bytes_of(choices: Choices) -> int:
     return numbers * choices.dtype_bytes * choices.block_size
 
 
-def plan(choices: Choices) -> Plan:
+def make_plan(choices: Choices) -> Plan:
     """Work out the plan, as vLLM's ``kv_cache_utils.py`` does when an engine starts."""
     geometry = choices.geometry
     page_bytes = page_bytes_of(choices)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from pagedkv.planner.plan import Plan, plan
+from pagedkv.planner.plan import Plan, make_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,25 +18,25 @@ class Variant:
     is_planned: bool
 
 
-def savings(made: Plan) -> tuple[Variant, ...]:
+def savings(plan: Plan) -> tuple[Variant, ...]:
     """The model as MHA, and as it is, or once if that is the same.
 
     Empty where the query heads are not known.
     """
-    geometry = made.choices.geometry
+    geometry = plan.choices.geometry
     as_mha = geometry.as_mha()
     if as_mha is None:
         return ()
-    planned = _variant(made, is_planned=True)
+    planned = _variant(plan, is_planned=True)
     if as_mha == geometry:
         return (planned,)
-    return _variant(plan(replace(made.choices, geometry=as_mha))), planned
+    return _variant(make_plan(replace(plan.choices, geometry=as_mha))), planned
 
 
-def _variant(made: Plan, *, is_planned: bool = False) -> Variant:
+def _variant(plan: Plan, *, is_planned: bool = False) -> Variant:
     return Variant(
-        kind=made.choices.geometry.kind,
-        bytes_per_token=made.bytes_per_token,
-        requests_at_once=made.requests_at_once,
+        kind=plan.choices.geometry.kind,
+        bytes_per_token=plan.bytes_per_token,
+        requests_at_once=plan.requests_at_once,
         is_planned=is_planned,
     )

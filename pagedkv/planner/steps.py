@@ -21,7 +21,7 @@ class Step:
     result: str
 
 
-def steps(plan: Plan) -> tuple[Step, ...]:
+def make_steps(plan: Plan) -> tuple[Step, ...]:
     """The whole arithmetic of a plan, in order."""
     return (*_bytes(plan), *_blocks(plan), *_requests(plan))
 

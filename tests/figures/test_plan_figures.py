@@ -17,29 +17,29 @@ from pagedkv.figures import (
 )
 from pagedkv.figures.plan_concurrency import LOOKS
 from pagedkv.figures.theme import DARK, LIGHT
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, plan
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, make_plan
 from pagedkv.planner.curves import BLOCK_SIZES, DTYPE_BYTES, concurrency_curves
 from pagedkv.planner.savings import savings
 from pagedkv.planner.split import Split, split_memory
 
 LLAMA = Geometry(32, 8, 128, num_heads=32)
-FITS = plan(Choices(LLAMA, GpuMemory(80, 0.9, 15, 2)))
-TIGHT = plan(Choices(LLAMA, KvMemory(0.5), max_len=8192))
-TOO_LARGE = plan(Choices(LLAMA, GpuMemory(16, 0.9, 20, 1)))
-EVERY_PLAN = pytest.mark.parametrize("made", [FITS, TIGHT, TOO_LARGE])
+FITS = make_plan(Choices(LLAMA, GpuMemory(80, 0.9, 15, 2)))
+TIGHT = make_plan(Choices(LLAMA, KvMemory(0.5), max_len=8192))
+TOO_LARGE = make_plan(Choices(LLAMA, GpuMemory(16, 0.9, 20, 1)))
+EVERY_PLAN = pytest.mark.parametrize("plan", [FITS, TIGHT, TOO_LARGE])
 THEMES = pytest.mark.parametrize("dark", [False, True])
 
 
-def figures(made, dark):
-    yield plan_memory_figure(split_memory(made), dark=dark)
-    yield plan_concurrency_figure(concurrency_curves(made), dark=dark)
-    yield plan_savings_figure(savings(made), dark=dark)
+def figures(plan, dark):
+    yield plan_memory_figure(split_memory(plan), dark=dark)
+    yield plan_concurrency_figure(concurrency_curves(plan), dark=dark)
+    yield plan_savings_figure(savings(plan), dark=dark)
 
 
 @EVERY_PLAN
 @THEMES
-def test_every_figure_takes_the_theme_is_json_and_has_no_small_type(made, dark):
-    for figure in figures(made, dark):
+def test_every_figure_takes_the_theme_is_json_and_has_no_small_type(plan, dark):
+    for figure in figures(plan, dark):
         assert figure.layout.font.color == (DARK if dark else LIGHT).ink
         assert figure.layout.font.size >= 14
         json.loads(figure.to_json(), parse_constant=lambda word: pytest.fail(word))
@@ -111,7 +111,7 @@ def test_a_line_for_each_block_size_and_dtype_and_a_star(dark):
 
 def test_there_are_looks_for_every_line_that_is_not_planned():
     """A planned value that is none of the usual adds a line, and takes none of the looks."""
-    other = plan(Choices(LLAMA, KvMemory(10), dtype_bytes=8, block_size=32))
+    other = make_plan(Choices(LLAMA, KvMemory(10), dtype_bytes=8, block_size=32))
     lines = [
         t for t in plan_concurrency_figure(concurrency_curves(other)).data if t.mode == "lines"
     ]
@@ -139,7 +139,7 @@ def test_where_nothing_fits_there_is_no_star_and_that_is_said():
 
 def test_requests_that_do_not_fit_whole_are_never_rounded_up():
     """1,999 blocks and 1,000 a request are 1.999 at once: 1.99 wherever it can be read."""
-    almost = plan(Choices(LLAMA, KvMemory(1999 * 2 / 1024), max_len=16_000))
+    almost = make_plan(Choices(LLAMA, KvMemory(1999 * 2 / 1024), max_len=16_000))
     assert (almost.num_blocks, almost.blocks_per_request) == (1999, 1000)
     curves, variants = concurrency_curves(almost), savings(almost)
     star = plan_concurrency_figure(curves).data[3]
@@ -175,9 +175,9 @@ def test_savings_in_words_and_numbers():
         "a K and a V for every query head, it would take 524,288 B, 4.0 times as many, and 13.75 "
         "would fit."
     )
-    mha = savings(plan(Choices(Geometry(2, 4, 8, num_heads=4), KvMemory(1))))
+    mha = savings(make_plan(Choices(Geometry(2, 4, 8, num_heads=4), KvMemory(1))))
     assert plan_savings_alt(mha).endswith("nothing is shared.")
-    one = savings(plan(Choices(Geometry(2, 1, 8, num_heads=1), KvMemory(1))))
+    one = savings(make_plan(Choices(Geometry(2, 1, 8, num_heads=1), KvMemory(1))))
     assert len(plan_savings_figure(one).data) == 1
     assert "as MHA" in plan_savings_alt(one) and plan_savings_alt(one).endswith("is shared.")
     assert plan_savings_table(savings(FITS))["kind"].to_list() == ["MHA", "GQA"]

@@ -8,14 +8,23 @@ from app_pages import Open, go_to
 from streamlit.testing.v1 import AppTest
 
 from pagedkv.figures import plan_memory_alt
-from pagedkv.planner import MODELS, Choices, Geometry, GpuMemory, KvMemory, Latent, plan, steps
+from pagedkv.planner import (
+    MODELS,
+    Choices,
+    Geometry,
+    GpuMemory,
+    KvMemory,
+    Latent,
+    make_plan,
+    make_steps,
+)
 from pagedkv.planner.split import split_memory
 from pages._plan_fields import FIELDS, Choice, Measure, Whole, key
 from pages._plan_link import refused
 from pages._plan_result import numbers, steps_html
 
 LLAMA = next(model for model in MODELS if "llama-3.1-8b" in model.names)
-USUAL = plan(Choices(LLAMA.geometry, GpuMemory(80, 0.9, 14.96, 2)))
+USUAL = make_plan(Choices(LLAMA.geometry, GpuMemory(80, 0.9, 14.96, 2)))
 HOSTILE = "<img src=x onerror=alert(1)> **b**"
 
 
@@ -50,7 +59,7 @@ def test_the_page_answers_at_once_with_every_line(open_page: Open):
     app = open_page("plan")
     assert not app.exception
     assert metrics(app) == numbers(USUAL)
-    assert steps_html(steps(USUAL)) in [html.proto.body for html in app.get("html")]
+    assert steps_html(make_steps(USUAL)) in [html.proto.body for html in app.get("html")]
     plots = app.get("plotly_chart")
     assert len(plots) == 3
     assert plots[0].proto.alt == plan_memory_alt(split_memory(USUAL))
@@ -64,16 +73,16 @@ def test_every_choice_counts_without_a_button(open_page: Open):
         choose(app, name, value)
     for name, value in {"gpu": 48.0, "share": 0.8, "weights": 9.0, "overhead": 1.5}.items():
         choose(app, name, value)
-    made = plan(Choices(LLAMA.geometry, GpuMemory(48, 0.8, 9, 1.5), 1, 2, 32, 5000))
-    assert metrics(app) == numbers(made)
+    plan = make_plan(Choices(LLAMA.geometry, GpuMemory(48, 0.8, 9, 1.5), 1, 2, 32, 5000))
+    assert metrics(app) == numbers(plan)
     choose(choose(app, "memory", "kv"), "kv", 3.0)
-    assert metrics(app) == numbers(plan(Choices(LLAMA.geometry, KvMemory(3), 1, 2, 32, 5000)))
+    assert metrics(app) == numbers(make_plan(Choices(LLAMA.geometry, KvMemory(3), 1, 2, 32, 5000)))
 
 
 @pytest.mark.parametrize("model", MODELS[::6], ids=lambda model: model.title)
 def test_a_model_shows_its_source(open_page: Open, model):
     app = open_page("plan", plan_model=model.title, plan_memory="KV alone")
-    assert metrics(app) == numbers(plan(Choices(model.geometry, KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(model.geometry, KvMemory(10))))
     assert model.source in texts(app)
 
 
@@ -115,7 +124,7 @@ def test_windows_ask_for_the_batched_tokens(open_page: Open):
     assert "plan_batched" not in [n.key for n in open_page("plan").number_input]
     app = open_page("plan", plan_model="Gemma-3-4B", plan_batched="2048", plan_memory="KV alone")
     geometry = next(model.geometry for model in MODELS if model.title == "Gemma-3-4B")
-    assert metrics(app) == numbers(plan(Choices(geometry, KvMemory(10), batched_tokens=2048)))
+    assert metrics(app) == numbers(make_plan(Choices(geometry, KvMemory(10), batched_tokens=2048)))
 
 
 def test_a_request_that_does_not_fit_is_told_with_what_would(open_page: Open):
@@ -127,15 +136,15 @@ def test_a_request_that_does_not_fit_is_told_with_what_would(open_page: Open):
 
 def test_own_geometry_and_its_combinations(open_page: Open):
     app = open_page("plan", plan_source="Your own", plan_memory="KV alone", plan_layers="40")
-    assert metrics(app) == numbers(plan(Choices(Geometry(40, 8, 128), KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(Geometry(40, 8, 128), KvMemory(10))))
     choose(app, "windowed", 20)
     assert "window is None with 20 windowed_layers" in texts(app)
     choose(app, "window", 512)
     own = Geometry(40, 8, 128, windowed_layers=20, window=512)
-    assert metrics(app) == numbers(plan(Choices(own, KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(own, KvMemory(10))))
     choose(app, "kind", "latent")
     own = Geometry(40, 1, 576, latent=Latent(512, 64), windowed_layers=20, window=512)
-    assert metrics(app) == numbers(plan(Choices(own, KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(own, KvMemory(10))))
 
 
 def test_a_geometry_that_cannot_be_hides_no_field(open_page: Open):
@@ -152,9 +161,9 @@ def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
     app = open_page("plan", plan_memory="KV alone", plan_kv="7.5", plan_block_size="32")
     for tp, is_uneven in ((3, True), (4, False)):
         choose(app, "tp", tp)
-        made = plan(Choices(LLAMA.geometry, KvMemory(7.5), tp=tp, block_size=32))
-        assert metrics(app) == numbers(made)
-        lines = steps_html(steps(made))
+        plan = make_plan(Choices(LLAMA.geometry, KvMemory(7.5), tp=tp, block_size=32))
+        assert metrics(app) == numbers(plan)
+        lines = steps_html(make_steps(plan))
         assert lines in [html.proto.body for html in app.get("html")]
         assert ("engines refuse to share 8 between 3" in lines) is is_uneven
 
@@ -244,10 +253,10 @@ def test_a_file_fills_the_fields(open_page: Open, name: str):
     fields, geometry = FILES[name]
     app = open_page("plan", plan_source="Your own", plan_memory="KV alone")
     upload(app, json.dumps(fields).encode())
-    assert metrics(app) == numbers(plan(Choices(geometry, KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(geometry, KvMemory(10))))
     assert "Read from the file" in texts(app)
     app.run()
-    assert metrics(app) == numbers(plan(Choices(geometry, KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(geometry, KvMemory(10))))
 
 
 def test_fields_that_a_file_filled_can_be_changed(open_page: Open):
@@ -255,7 +264,7 @@ def test_fields_that_a_file_filled_can_be_changed(open_page: Open):
     upload(app, json.dumps(FILES["heads"][0]).encode())
     choose(app, "layers", 44)
     changed = replace(FILES["heads"][1], layers=44)
-    assert metrics(app) == numbers(plan(Choices(changed, KvMemory(10))))
+    assert metrics(app) == numbers(make_plan(Choices(changed, KvMemory(10))))
 
 
 @pytest.mark.parametrize(

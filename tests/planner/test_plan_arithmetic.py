@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from planner_samples import HYBRID, LATENT, LLAMA, WINDOWED, choices
 
-from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, find_model, plan
+from pagedkv.planner import Choices, Geometry, GpuMemory, KvMemory, find_model, make_plan
 from pagedkv.planner.groups import group_size_of, groups_of
 from pagedkv.planner.plan import ANY_LENGTH, longest_that_fits
 
@@ -16,30 +16,30 @@ GIB = 2**30
 
 
 def test_llama_8b_has_blocks_of_two_mib():
-    made = plan(Choices(LLAMA, KvMemory(10), max_len=8192))
-    assert (made.bytes_per_token, made.block_bytes) == (131_072, 2 * 2**20)
-    assert (made.num_blocks, made.kv_tokens) == (5120, 81_920)
-    assert (made.blocks_per_request, made.max_concurrency) == (512, 10.0)
-    assert (made.max_len_that_fits, made.fits, made.fits_any_length) == (81_920, True, False)
+    plan = make_plan(Choices(LLAMA, KvMemory(10), max_len=8192))
+    assert (plan.bytes_per_token, plan.block_bytes) == (131_072, 2 * 2**20)
+    assert (plan.num_blocks, plan.kv_tokens) == (5120, 81_920)
+    assert (plan.blocks_per_request, plan.max_concurrency) == (512, 10.0)
+    assert (plan.max_len_that_fits, plan.fits, plan.fits_any_length) == (81_920, True, False)
 
 
 def test_opt_13b_on_the_papers_gpu_has_the_papers_slots():
-    made = plan(Choices(find_model("opt-13b").geometry, KvMemory(12)))
-    assert made.bytes_per_token == 819_200
-    assert (made.num_blocks, made.kv_tokens) == (983, 15_728)
+    plan = make_plan(Choices(find_model("opt-13b").geometry, KvMemory(12)))
+    assert plan.bytes_per_token == 819_200
+    assert (plan.num_blocks, plan.kv_tokens) == (983, 15_728)
 
 
 @pytest.mark.parametrize("tp", [1, 2, 8, 16])
 def test_a_latent_is_not_divided(tp):
-    assert plan(Choices(LATENT, KvMemory(10), tp=tp)).bytes_per_token == 70_272
+    assert make_plan(Choices(LATENT, KvMemory(10), tp=tp)).bytes_per_token == 70_272
 
 
 @pytest.mark.parametrize(
     ("kv_heads", "tp", "heads"), [(8, 1, 8), (8, 4, 2), (8, 8, 1), (8, 16, 1), (1, 4, 1), (3, 3, 1)]
 )
 def test_heads_are_shared_and_never_fewer_than_one(kv_heads, tp, heads):
-    made = plan(Choices(Geometry(2, kv_heads, 64), KvMemory(1), tp=tp))
-    assert made.bytes_per_token == 2 * 2 * heads * 64 * 2
+    plan = make_plan(Choices(Geometry(2, kv_heads, 64), KvMemory(1), tp=tp))
+    assert plan.bytes_per_token == 2 * 2 * heads * 64 * 2
 
 
 def test_memory_is_counted_as_it_is_written_and_not_as_floats_are():
@@ -52,15 +52,15 @@ def test_memory_is_counted_as_it_is_written_and_not_as_floats_are():
 
 def test_a_hybrid_by_hand():
     """Gemma-3-4B: 5 full and 29 windowed layers: 1 + 6 groups of 5."""
-    made = plan(Choices(HYBRID, KvMemory(10), max_len=32_768))
-    assert [group.layers for group in made.groups] == [5, 5, 5, 5, 5, 5, 4]
-    assert made.block_bytes == 16 * 2 * 4 * 256 * 2 * 5
-    assert made.num_blocks == 10 * GIB // 327_680 == 32_768
+    plan = make_plan(Choices(HYBRID, KvMemory(10), max_len=32_768))
+    assert [group.layers for group in plan.groups] == [5, 5, 5, 5, 5, 5, 4]
+    assert plan.block_bytes == 16 * 2 * 4 * 256 * 2 * 5
+    assert plan.num_blocks == 10 * GIB // 327_680 == 32_768
     windowed = math.ceil((1024 - 1 + 8192) / 16) + 1
-    assert made.blocks_per_request == 2048 + 6 * windowed
-    assert made.kv_tokens == 32_768 * 16
-    assert made.cache_size_tokens == 32_768 // 7 * 16
-    assert made.max_len_that_fits == (32_768 - 6 * windowed) * 16
+    assert plan.blocks_per_request == 2048 + 6 * windowed
+    assert plan.kv_tokens == 32_768 * 16
+    assert plan.cache_size_tokens == 32_768 // 7 * 16
+    assert plan.max_len_that_fits == (32_768 - 6 * windowed) * 16
 
 
 def test_kinds_that_are_nearly_equally_many_are_padded():
@@ -72,19 +72,19 @@ def test_kinds_that_are_nearly_equally_many_are_padded():
 
 
 def test_windows_on_all_layers_bound_what_a_request_needs():
-    made = plan(Choices(WINDOWED, KvMemory(5), max_len=1_000_000))
-    assert made.blocks_per_request == math.ceil((4096 - 1 + 8192) / 16) + 1
-    assert (made.fits_any_length, made.max_len_that_fits) == (True, ANY_LENGTH)
-    small = plan(Choices(WINDOWED, KvMemory(1)))  # 512 blocks: fewer than a window takes
+    plan = make_plan(Choices(WINDOWED, KvMemory(5), max_len=1_000_000))
+    assert plan.blocks_per_request == math.ceil((4096 - 1 + 8192) / 16) + 1
+    assert (plan.fits_any_length, plan.max_len_that_fits) == (True, ANY_LENGTH)
+    small = make_plan(Choices(WINDOWED, KvMemory(1)))  # 512 blocks: fewer than a window takes
     assert (small.fits_any_length, small.max_len_that_fits) == (False, 511 * 16)
 
 
 @pytest.mark.parametrize("memory", [GpuMemory(8, 0.9, 7, 1), KvMemory(1e-6)])
 def test_where_nothing_fits_all_counts_are_0(memory):
-    made = plan(Choices(LLAMA, memory))
-    counts = (made.num_blocks, made.kv_tokens, made.max_concurrency, made.max_len_that_fits)
+    plan = make_plan(Choices(LLAMA, memory))
+    counts = (plan.num_blocks, plan.kv_tokens, plan.max_concurrency, plan.max_len_that_fits)
     assert counts == (0, 0, 0, 0)
-    assert not made.fits
+    assert not plan.fits
 
 
 # A brute force: layers one by one, blocks filled position by position, lengths tried in turn.
@@ -132,21 +132,21 @@ def blocks_by_hand(chosen: Choices, length: int) -> int:
 
 @given(choices())
 def test_the_plan_is_that_of_a_brute_force(chosen: Choices):
-    made = plan(chosen)
+    plan = make_plan(chosen)
     groups = dealt(chosen.geometry)
     per_layer = bytes_of_layer(chosen)
-    assert made.bytes_per_token == sum(per_layer for _ in range(chosen.geometry.layers))
-    assert sorted(g.layers for g in made.groups) == sorted(map(len, groups))
+    assert plan.bytes_per_token == sum(per_layer for _ in range(chosen.geometry.layers))
+    assert sorted(g.layers for g in plan.groups) == sorted(map(len, groups))
     block = chosen.block_size * per_layer * max(map(len, groups))
     available = int(Fraction(repr(chosen.memory.kv_gib)) * GIB)
-    assert made.block_bytes == block
-    assert made.num_blocks * block <= available < (made.num_blocks + 1) * block
-    assert made.kv_tokens == made.num_blocks * chosen.block_size
-    assert made.cache_size_tokens == made.num_blocks // len(groups) * chosen.block_size
+    assert plan.block_bytes == block
+    assert plan.num_blocks * block <= available < (plan.num_blocks + 1) * block
+    assert plan.kv_tokens == plan.num_blocks * chosen.block_size
+    assert plan.cache_size_tokens == plan.num_blocks // len(groups) * chosen.block_size
     needed = blocks_by_hand(chosen, chosen.max_len)
-    assert made.blocks_per_request == needed
-    assert made.max_concurrency == made.num_blocks / needed
-    assert made.fits == (needed <= made.num_blocks)
+    assert plan.blocks_per_request == needed
+    assert plan.max_concurrency == plan.num_blocks / needed
+    assert plan.fits == (needed <= plan.num_blocks)
 
 
 @given(choices())
@@ -157,21 +157,21 @@ def test_the_longest_that_fits_is_found_by_trying_all(chosen: Choices):
     chosen = replace(
         chosen, memory=KvMemory(max(chosen.memory.kv_gib * 60 / max(blocks, 60), 1e-9))
     )
-    made = plan(chosen)
-    beyond = made.num_blocks * chosen.block_size + 200
-    fitting = [n for n in range(1, beyond) if blocks_by_hand(chosen, n) <= made.num_blocks]
+    plan = make_plan(chosen)
+    beyond = plan.num_blocks * chosen.block_size + 200
+    fitting = [n for n in range(1, beyond) if blocks_by_hand(chosen, n) <= plan.num_blocks]
     assert fitting == list(range(1, len(fitting) + 1))
-    if made.fits_any_length:
+    if plan.fits_any_length:
         assert len(fitting) == beyond - 1
     else:
-        assert made.max_len_that_fits == len(fitting)
+        assert plan.max_len_that_fits == len(fitting)
 
 
 @given(choices())
 def test_more_memory_never_holds_less(chosen: Choices):
     more = replace(chosen, memory=KvMemory(chosen.memory.kv_gib * 2))
-    assert plan(more).num_blocks >= 2 * plan(chosen).num_blocks
-    assert plan(more).max_len_that_fits >= plan(chosen).max_len_that_fits
+    assert make_plan(more).num_blocks >= 2 * make_plan(chosen).num_blocks
+    assert make_plan(more).max_len_that_fits >= make_plan(chosen).max_len_that_fits
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 2, 3, 7, 8, 9, 1000])

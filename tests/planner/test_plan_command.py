@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pagedkv.__main__ import main
-from pagedkv.planner import MODELS, plan, steps
+from pagedkv.planner import MODELS, make_plan, make_steps
 from pagedkv.planner.choices import Choices
 from pagedkv.planner.command import MEASURES, WHOLE
 from pagedkv.planner.memory import KvMemory
@@ -50,22 +50,22 @@ def planned(run):
 def test_the_contract_from_outside(project):
     command = [sys.executable, "-m", "pagedkv", "plan", *OWN, *GPU, "--max-len", "8192", "--json"]
     done = subprocess.run(command, cwd=project, capture_output=True, check=True)
-    made = json.loads(done.stdout)
-    assert done.stderr == b"" and set(made) >= KEYS
-    assert made["bytes_per_token"] == 131_072
-    assert made["num_blocks"] == 54 * 2**30 // 2**21 == 27_648
-    assert made["kv_tokens"] == made["max_len_that_fits"] == 27_648 * 16
-    assert made["max_concurrency"] == 27_648 / 512
+    plan = json.loads(done.stdout)
+    assert done.stderr == b"" and set(plan) >= KEYS
+    assert plan["bytes_per_token"] == 131_072
+    assert plan["num_blocks"] == 54 * 2**30 // 2**21 == 27_648
+    assert plan["kv_tokens"] == plan["max_len_that_fits"] == 27_648 * 16
+    assert plan["max_concurrency"] == 27_648 / 512
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.title)
 def test_every_model_can_be_named(planned, model):
-    made = planned("--model", model.names[0], "--kv-gib", "40", "--max-len", "4096")
-    assert set(made) >= KEYS
-    expected = plan(Choices(model.geometry, KvMemory(40), max_len=4096))
-    assert {key: made[key] for key in KEYS} == {key: getattr(expected, key) for key in KEYS}
-    assert made["source"] == model.source
-    assert made["kv_tokens"] == made["num_blocks"] * 16
+    plan = planned("--model", model.names[0], "--kv-gib", "40", "--max-len", "4096")
+    assert set(plan) >= KEYS
+    expected = make_plan(Choices(model.geometry, KvMemory(40), max_len=4096))
+    assert {key: plan[key] for key in KEYS} == {key: getattr(expected, key) for key in KEYS}
+    assert plan["source"] == model.source
+    assert plan["kv_tokens"] == plan["num_blocks"] * 16
 
 
 def test_help_tells_the_defaults_that_are_taken(run):
@@ -79,10 +79,10 @@ def test_help_tells_the_defaults_that_are_taken(run):
 
 def test_every_flag_counts(planned):
     flags = ("--dtype-bytes", "1", "--tp", "4", "--block-size", "32", "--max-len", "1000")
-    made = planned(*OWN, *KV, *flags)
-    assert made["bytes_per_token"] == 32 * 2 * 2 * 128
-    assert made["num_blocks"] == 10 * 2**30 // (32 * 16_384)
-    assert made["max_concurrency"] == made["num_blocks"] / 32
+    plan = planned(*OWN, *KV, *flags)
+    assert plan["bytes_per_token"] == 32 * 2 * 2 * 128
+    assert plan["num_blocks"] == 10 * 2**30 // (32 * 16_384)
+    assert plan["max_concurrency"] == plan["num_blocks"] / 32
 
 
 def test_a_latent_with_heads_or_without(planned):
@@ -109,19 +109,19 @@ def test_as_text_it_shows_model_source_and_every_step(run):
     assert (code, err) == (0, "")
     assert "OPT-66B: MHA: 64 layers" in out
     assert "unverified" in out
-    made = plan(Choices(MODELS[2].geometry, KvMemory(10)))
-    for step in steps(made):
+    plan = make_plan(Choices(MODELS[2].geometry, KvMemory(10)))
+    for step in make_steps(plan):
         (line,) = (line for line in out.splitlines() if line.startswith(f"{step.label}  "))
         assert step.formula in line and line.endswith(step.result)
 
 
 def test_where_one_request_does_not_fit_it_says_so_and_what_would(planned, run):
     flags = (*MODEL, "--kv-gib", "3", "--max-len", "32768")
-    made = planned(*flags)
-    assert made["fits"] is False and made["max_concurrency"] < 1
-    assert made["max_len_that_fits"] == 24_576
-    assert "A maximum length of 24,576 fits." in made["message"]
-    assert made["message"] in " ".join(run(*flags)[1].splitlines())
+    plan = planned(*flags)
+    assert plan["fits"] is False and plan["max_concurrency"] < 1
+    assert plan["max_len_that_fits"] == 24_576
+    assert "A maximum length of 24,576 fits." in plan["message"]
+    assert plan["message"] in " ".join(run(*flags)[1].splitlines())
 
 
 def test_a_model_that_leaves_nothing_is_a_plan_with_0_blocks(planned):
@@ -135,9 +135,9 @@ def test_a_model_that_leaves_nothing_is_a_plan_with_0_blocks(planned):
         "--overhead-gib",
         "1",
     )
-    made = planned(*MODEL, *tight)
-    assert (made["num_blocks"], made["max_concurrency"]) == (0, 0)
-    assert "does not fit" in made["message"]
+    plan = planned(*MODEL, *tight)
+    assert (plan["num_blocks"], plan["max_concurrency"]) == (0, 0)
+    assert "does not fit" in plan["message"]
 
 
 def test_what_fits_has_no_message(planned):
@@ -199,8 +199,8 @@ def test_what_looks_like_an_option_is_refused_like_any_other_value(run, flag, va
 
 
 def test_the_largest_latent_is_allowed(planned):
-    made = planned("--layers", "1", "--mla-rank", "65472", "--rope-dim", "64", *KV)
-    assert made["bytes_per_token"] == 65_536 * 2
+    plan = planned("--layers", "1", "--mla-rank", "65472", "--rope-dim", "64", *KV)
+    assert plan["bytes_per_token"] == 65_536 * 2
 
 
 @pytest.mark.parametrize(

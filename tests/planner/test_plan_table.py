@@ -2,7 +2,7 @@
 
 import pytest
 
-from pagedkv.planner import MODELS, Choices, KvMemory, PlanError, find_model, plan
+from pagedkv.planner import MODELS, Choices, KvMemory, PlanError, find_model, make_plan
 from pagedkv.planner.geometry import describe
 from pagedkv.planner.model_table import plain
 
@@ -81,8 +81,8 @@ def test_the_table_is_all_there():
 @EVERY_MODEL
 @pytest.mark.parametrize("dtype_bytes", [1, 2, 4])
 def test_bytes_per_token_are_those_that_were_worked_out_apart(model, dtype_bytes):
-    made = plan(Choices(model.geometry, KvMemory(1), dtype_bytes=dtype_bytes))
-    assert made.bytes_per_token == BYTES[model.title] * dtype_bytes // 2
+    plan = make_plan(Choices(model.geometry, KvMemory(1), dtype_bytes=dtype_bytes))
+    assert plan.bytes_per_token == BYTES[model.title] * dtype_bytes // 2
 
 
 @EVERY_MODEL

@@ -16,16 +16,16 @@ from pagedkv.planner import (
     GpuMemory,
     KvMemory,
     advice_words,
-    plan,
-    steps,
+    make_plan,
+    make_steps,
     verdict_words,
 )
 from pagedkv.planner.plan import Plan
 from pagedkv.planner.steps import size_words
 
 
-def by_label(made: Plan) -> dict[str, str]:
-    return {step.label: step.result for step in steps(made)}
+def by_label(plan: Plan) -> dict[str, str]:
+    return {step.label: step.result for step in make_steps(plan)}
 
 
 IN_WORDS = {  # what the formulas of these lines are; all others are arithmetic
@@ -42,7 +42,7 @@ IN_WORDS = {  # what the formulas of these lines are; all others are arithmetic
 @example(Choices(LLAMA, GpuMemory(1e-7, 1e-9, 0.0, 1e-300)))
 @example(Choices(LLAMA, GpuMemory(80, 0.9, 16, 2), max_len=5000))
 def test_each_line_comes_to_what_it_says(chosen: Choices):
-    for step in steps(plan(chosen)):
+    for step in make_steps(make_plan(chosen)):
         value = worked_out(step.formula)
         if value is None:
             assert re.search(IN_WORDS[step.label], step.formula), step
@@ -68,7 +68,7 @@ def test_formulas_are_worked_out_as_by_hand():
 
 def test_memory_says_how_gib_become_bytes():
     def line(memory: GpuMemory | KvMemory) -> tuple[str, str]:
-        lines = {step.label: step for step in steps(plan(Choices(LLAMA, memory)))}
+        lines = {step.label: step for step in make_steps(make_plan(Choices(LLAMA, memory)))}
         return lines["Memory for KV"].formula, lines["Memory for KV"].result
 
     assert line(GpuMemory(80, 0.9, 16.0, 2)) == (
@@ -83,25 +83,25 @@ def test_memory_says_how_gib_become_bytes():
 
 @given(choices())
 def test_all_that_comes_out_is_in_a_line(chosen: Choices):
-    made = plan(chosen)
-    results = by_label(made)
-    assert results["Bytes per token"] == size_words(made.bytes_per_token)
-    assert results["One block"] == size_words(made.block_bytes)
-    assert results["Blocks"] == f"{made.num_blocks:,}"
-    if len(made.groups) == 1:
-        assert results["Positions"] == f"{made.kv_tokens:,}"
+    plan = make_plan(chosen)
+    results = by_label(plan)
+    assert results["Bytes per token"] == size_words(plan.bytes_per_token)
+    assert results["One block"] == size_words(plan.block_bytes)
+    assert results["Blocks"] == f"{plan.num_blocks:,}"
+    if len(plan.groups) == 1:
+        assert results["Positions"] == f"{plan.kv_tokens:,}"
     else:
-        assert results["Positions, if one group had all blocks"] == f"{made.kv_tokens:,}"
-        assert results["Positions, as vLLM logs them"] == f"{made.cache_size_tokens:,}"
+        assert results["Positions, if one group had all blocks"] == f"{plan.kv_tokens:,}"
+        assert results["Positions, as vLLM logs them"] == f"{plan.cache_size_tokens:,}"
     requests = results[f"Requests of {chosen.max_len:,} at once"]
-    assert requests.removeprefix("≈ ") == f"{made.max_concurrency:,.2f}"
-    longest = "any length" if made.fits_any_length else f"{made.max_len_that_fits:,}"
+    assert requests.removeprefix("≈ ") == f"{plan.max_concurrency:,.2f}"
+    longest = "any length" if plan.fits_any_length else f"{plan.max_len_that_fits:,}"
     assert results["Longest request that fits"] == longest
-    assert len(results) == len(steps(made))
+    assert len(results) == len(make_steps(plan))
 
 
 def test_the_lines_of_a_hybrid():
-    lines = {step.label: step for step in steps(plan(Choices(HYBRID, KvMemory(10))))}
+    lines = {step.label: step for step in make_steps(make_plan(Choices(HYBRID, KvMemory(10))))}
     assert (
         lines["Layers in groups of equal size"].formula == "1 × 5 for 5 full, 6 × 5 for 29 windowed"
     )
@@ -112,7 +112,7 @@ def test_the_lines_of_a_hybrid():
 
 
 def test_the_lines_of_a_latent():
-    first = steps(plan(Choices(LATENT, KvMemory(10), tp=8)))[0]
+    first = make_steps(make_plan(Choices(LATENT, KvMemory(10), tp=8)))[0]
     assert (first.formula, first.result) == ("(512 + 64) × 2 B", "1,152 B")
 
 
@@ -123,35 +123,35 @@ def test_sizes_in_words():
 
 
 def test_what_fits_is_said_without_advice():
-    made = plan(Choices(LLAMA, KvMemory(10)))
+    plan = make_plan(Choices(LLAMA, KvMemory(10)))
     assert (
-        verdict_words(made) == "10.00 requests of 8,192 positions fit at once, each in 512 blocks."
+        verdict_words(plan) == "10.00 requests of 8,192 positions fit at once, each in 512 blocks."
     )
-    assert advice_words(made) == ()
+    assert advice_words(plan) == ()
 
 
 def test_requests_that_do_not_fit_whole_are_rounded_down_but_in_the_arithmetic():
-    made = plan(Choices(LLAMA, KvMemory(1999 * 2 / 1024), max_len=16_000))
-    assert verdict_words(made) == (
+    plan = make_plan(Choices(LLAMA, KvMemory(1999 * 2 / 1024), max_len=16_000))
+    assert verdict_words(plan) == (
         "1.99 requests of 16,000 positions fit at once, each in 1,000 blocks."
     )
-    assert by_label(made)["Requests of 16,000 at once"] == "≈ 2.00"  # 1,999 / 1,000, to the nearest
+    assert by_label(plan)["Requests of 16,000 at once"] == "≈ 2.00"  # 1,999 / 1,000, to the nearest
 
 
 @given(choices())
 def test_requests_as_they_are_shown_are_at_most_a_hundredth_less(chosen: Choices):
-    made = plan(chosen)
-    blocks = Fraction(f"{made.requests_at_once:.2f}") * made.blocks_per_request
-    hundredth = Fraction(made.blocks_per_request, 100)
-    assert made.num_blocks - hundredth < blocks <= made.num_blocks
+    plan = make_plan(chosen)
+    blocks = Fraction(f"{plan.requests_at_once:.2f}") * plan.blocks_per_request
+    hundredth = Fraction(plan.blocks_per_request, 100)
+    assert plan.num_blocks - hundredth < blocks <= plan.num_blocks
 
 
 def test_a_request_that_does_not_fit_and_all_that_would():
-    made = plan(Choices(LLAMA, KvMemory(3), max_len=32_768))
-    assert verdict_words(made) == (
+    plan = make_plan(Choices(LLAMA, KvMemory(3), max_len=32_768))
+    assert verdict_words(plan) == (
         "Not even one request of 32,768 positions fits: it needs 2,048 blocks, and there are 1,536."
     )
-    assert advice_words(made) == (
+    assert advice_words(plan) == (
         "A maximum length of 24,576 fits.",
         "It would take 4.00 GiB for KV on each GPU; there are 3.00.",
         "A KV cache of 1 byte a number (fp8) would do.",
@@ -160,36 +160,36 @@ def test_a_request_that_does_not_fit_and_all_that_would():
 
 
 def test_a_model_that_does_not_fit_is_said_with_the_gpus_that_it_takes():
-    made = plan(Choices(LLAMA, GpuMemory(16, 0.9, 14.96, 1), max_len=8192))
-    assert verdict_words(made).startswith(
+    plan = make_plan(Choices(LLAMA, GpuMemory(16, 0.9, 14.96, 1), max_len=8192))
+    assert verdict_words(plan).startswith(
         "The model does not fit: weights and overhead are 1.56 GiB"
     )
-    assert advice_words(made)[-1] == (
+    assert advice_words(plan)[-1] == (
         "Tensor parallelism over 2 such GPUs would do, each with 7.48 GiB of the weights."
     )
 
 
 def test_a_block_that_does_not_fit():
-    made = plan(Choices(LLAMA, KvMemory(0.001)))
-    assert verdict_words(made) == (
+    plan = make_plan(Choices(LLAMA, KvMemory(0.001)))
+    assert verdict_words(plan) == (
         "Not one block fits: it has 2,097,152 B, and there are 1,073,741 B for KV."
     )
 
 
 @given(choices())
 def test_all_advice_is_true(chosen: Choices):
-    made = plan(chosen)
-    words = " ".join(advice_words(made))
-    assert (words == "") == made.fits
+    plan = make_plan(chosen)
+    words = " ".join(advice_words(plan))
+    assert (words == "") == plan.fits
     if match := re.search(r"maximum length of ([\d,]+)", words):
-        assert plan(replace(chosen, max_len=int(match[1].replace(",", "")))).fits
+        assert make_plan(replace(chosen, max_len=int(match[1].replace(",", "")))).fits
     if match := re.search(r"take ([\d.,]+) GiB", words):
         enough = float(match[1].replace(",", ""))
-        assert plan(replace(chosen, memory=KvMemory(enough))).fits
+        assert make_plan(replace(chosen, memory=KvMemory(enough))).fits
     if "1 byte a number" in words:
-        assert plan(replace(chosen, dtype_bytes=1)).fits
+        assert make_plan(replace(chosen, dtype_bytes=1)).fits
     if match := re.search(r"over (\d+) such GPUs", words):
-        assert plan(replace(chosen, tp=int(match[1]))).fits
+        assert make_plan(replace(chosen, tp=int(match[1]))).fits
 
 
 def starts(geometry: Geometry, tp: int) -> bool:
@@ -203,16 +203,16 @@ def starts(geometry: Geometry, tp: int) -> bool:
 @given(any_choices())
 def test_the_fewest_gpus_that_would_do_are_named(chosen: Choices):
     """Found by trying all, with the weights shared and rounded up to what is printed."""
-    made = plan(chosen)
-    match = re.search(r"over (\d+) such GPUs would do(.*)", " ".join(advice_words(made)))
+    plan = make_plan(chosen)
+    match = re.search(r"over (\d+) such GPUs would do(.*)", " ".join(advice_words(plan)))
     named = int(match[1]) if match else None
-    tried = range(chosen.tp + 1, 1025) if not made.fits else ()
+    tried = range(chosen.tp + 1, 1025) if not plan.fits else ()
     for tp in tried:
         memory = chosen.memory
         if isinstance(memory, GpuMemory):
             weights = Fraction(repr(memory.weights_gib)) * chosen.tp / tp
             memory = replace(memory, weights_gib=math.ceil(weights * 100) / 100)
-        if starts(chosen.geometry, tp) and plan(replace(chosen, tp=tp, memory=memory)).fits:
+        if starts(chosen.geometry, tp) and make_plan(replace(chosen, tp=tp, memory=memory)).fits:
             assert named == tp
             if isinstance(memory, GpuMemory):
                 assert f"each with {memory.weights_gib:,.2f} GiB" in match[2]
@@ -232,37 +232,39 @@ def test_the_fewest_gpus_that_would_do_are_named(chosen: Choices):
     ],
 )
 def test_gpus_that_engines_refuse_are_not_advised(geometry: Geometry, tp: int | None):
-    short = plan(Choices(geometry, KvMemory(1), max_len=8192))
+    short = make_plan(Choices(geometry, KvMemory(1), max_len=8192))
     needed = short.block_bytes * short.blocks_per_request
     memory = KvMemory(needed / (tp or 3) / 2**30)
-    words = advice_words(plan(replace(short.choices, memory=memory)))
+    words = advice_words(make_plan(replace(short.choices, memory=memory)))
     said = [word for word in words if "Tensor" in word]
     assert said == ([f"Tensor parallelism over {tp} such GPUs would do."] if tp else [])
 
 
 def test_query_heads_that_gpus_cannot_share_are_named():
     first = {
-        tp: steps(plan(Choices(Geometry(32, 1, 64, num_heads=71), KvMemory(1), tp=tp)))[0].label
+        tp: make_steps(make_plan(Choices(Geometry(32, 1, 64, num_heads=71), KvMemory(1), tp=tp)))[
+            0
+        ].label
         for tp in (1, 2, 71)
     }
     plain = "KV heads on each GPU"
     refused = f"{plain}; engines refuse to share 71 query heads between 2"
     assert first == {1: plain, 2: refused, 71: plain}
-    latent = steps(plan(Choices(LATENT, KvMemory(10), tp=6)))[0].label
+    latent = make_steps(make_plan(Choices(LATENT, KvMemory(10), tp=6)))[0].label
     assert latent.endswith("whole on every GPU; engines refuse to share 128 query heads between 6")
 
 
 def test_what_is_needed_never_looks_like_what_is_there():
-    made = plan(Choices(LLAMA, KvMemory(3.9999), max_len=32_768))
-    assert "It would take 4.00 GiB for KV on each GPU; there are 3.99." in advice_words(made)
-    made = plan(Choices(LLAMA, GpuMemory(16, 0.5, 7, 1.001)))
-    assert "weights and overhead are 0.01 GiB more" in verdict_words(made)
+    plan = make_plan(Choices(LLAMA, KvMemory(3.9999), max_len=32_768))
+    assert "It would take 4.00 GiB for KV on each GPU; there are 3.99." in advice_words(plan)
+    plan = make_plan(Choices(LLAMA, GpuMemory(16, 0.5, 7, 1.001)))
+    assert "weights and overhead are 0.01 GiB more" in verdict_words(plan)
 
 
 @pytest.mark.parametrize("geometry", [LLAMA, HYBRID, WINDOWED, LATENT, Geometry(1, 1, 1)])
 @pytest.mark.parametrize("memory", [KvMemory(1e-9), KvMemory(1_000_000), GpuMemory(1, 1, 9, 9)])
 def test_the_ends_of_the_ranges_have_words(geometry, memory):
     for extreme in (1, 100_000_000):
-        made = plan(Choices(geometry, memory, max_len=extreme))
-        assert verdict_words(made) and all(step.result for step in steps(made))
-        assert bool(advice_words(made)) != made.fits
+        plan = make_plan(Choices(geometry, memory, max_len=extreme))
+        assert verdict_words(plan) and all(step.result for step in make_steps(plan))
+        assert bool(advice_words(plan)) != plan.fits
