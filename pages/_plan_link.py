@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from pages._plan_fields import FIELDS, Choice, Measure, Whole, key
+from pages._plan_fields import FIELDS, AnyMeasure, AnyWhole, Choice, Whole, key
 
 LONGEST = 40  # characters of a number
 WHOLE = re.compile(r"[0-9]+")
@@ -19,7 +19,7 @@ def refused(query: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def _can_hold(field: Whole | Measure | Choice, text: str) -> bool:
+def _can_hold(field: AnyWhole | AnyMeasure | Choice, text: str) -> bool:
     if isinstance(field, Choice):
         return text in field.words.values()
     if text == "":  # an empty field, where it may be empty

@@ -15,7 +15,8 @@ from pagedkv.planner import (
     read_config,
 )
 from pagedkv.planner.geometry import describe
-from pages._plan_fields import HEADS, LATENT, OWN, TABLE, from_list, key, number, one_of, whole
+from pages._plan_fields import HEADS, LATENT, OWN, TABLE, key
+from pages._plan_widgets import from_list, one_of, optional_whole, required_whole
 
 UPLOAD = "plan_config"
 TOLD = "plan_config_told"  # what came of the last file: in the session
@@ -69,19 +70,20 @@ def own_geometry() -> ChosenModel:
     """Draw the fields of a geometry of one's own."""
     kind = one_of("kind")
     with st.container(horizontal=True, gap="small"):
-        layers = number("layers")
+        layers = required_whole("layers")
         if kind == HEADS:
-            kv_heads, head_dim = number("kv_heads"), number("head_dim")
-            values, heads = whole("v_head_dim"), whole("num_heads")
+            kv_heads, head_dim = required_whole("kv_heads"), required_whole("head_dim")
+            values, heads = optional_whole("v_head_dim"), optional_whole("num_heads")
             latent = None
         else:
-            latent = (number("rank"), number("rope"))
+            latent = (required_whole("rank"), required_whole("rope"))
             # How long K and V of a head would be is asked only where there are heads to compare.
-            kv_heads, head_dim, values, heads = 1, sum(latent), None, whole("num_heads")
+            kv_heads, head_dim, values, heads = 1, sum(latent), None, optional_whole("num_heads")
             if heads is not None:
-                kv_heads, head_dim, values = heads, number("head_dim"), whole("v_head_dim")
-        windowed = number("windowed")
-        window = whole("window") if windowed else None
+                kv_heads, head_dim = heads, required_whole("head_dim")
+                values = optional_whole("v_head_dim")
+        windowed = required_whole("windowed")
+        window = optional_whole("window") if windowed else None
 
     def geometry() -> Geometry:
         return Geometry(

@@ -13,7 +13,7 @@ from pagedkv.planner.checking import PlanError, require_whole, shown
 from pagedkv.planner.config_families import with_defaults
 from pagedkv.planner.config_signs import KV_HEADS, refuse_uncounted
 from pagedkv.planner.config_windows import windowed_layers
-from pagedkv.planner.geometry import MOST_CHANNELS, MOST_HEADS, MOST_LAYERS, Geometry, Latent
+from pagedkv.planner.geometry import CHANNEL_COUNTS, HEAD_COUNTS, LAYER_COUNTS, Geometry, Latent
 
 LARGEST_CONFIG = 1_000_000  # bytes
 
@@ -26,14 +26,14 @@ class Field:
     allowed: range
 
 
-LAYERS = Field(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), MOST_LAYERS)
-HEADS = Field(("num_attention_heads", "n_head", "n_heads", "num_heads"), MOST_HEADS)
+LAYERS = Field(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), LAYER_COUNTS)
+HEADS = Field(("num_attention_heads", "n_head", "n_heads", "num_heads"), HEAD_COUNTS)
 HIDDEN = Field(("hidden_size", "n_embd", "n_embed", "d_model", "dim"), range(1, 1_000_001))
-HEAD_DIM = Field(("head_dim", "d_kv", "kv_channels"), MOST_CHANNELS)
-UNROTATED_DIM = Field(("qk_nope_head_dim",), MOST_CHANNELS)
-ROPE_DIM = Field(("qk_rope_head_dim",), MOST_CHANNELS)
-VALUE_DIM = Field(("v_head_dim",), MOST_CHANNELS)
-RANK = Field(("kv_lora_rank",), MOST_CHANNELS)
+HEAD_DIM = Field(("head_dim", "d_kv", "kv_channels"), CHANNEL_COUNTS)
+UNROTATED_DIM = Field(("qk_nope_head_dim",), CHANNEL_COUNTS)
+ROPE_DIM = Field(("qk_rope_head_dim",), CHANNEL_COUNTS)
+VALUE_DIM = Field(("v_head_dim",), CHANNEL_COUNTS)
+RANK = Field(("kv_lora_rank",), CHANNEL_COUNTS)
 
 
 def read_config(data: bytes) -> Geometry:
@@ -130,7 +130,7 @@ def _kv_heads(fields: Mapping[str, Any], heads: int) -> int:
     names = KV_HEADS
     if fields.get("multi_query_attention") is False:  # the number of groups then counts for nothing
         names = tuple(name for name in names if name != "multi_query_group_num")
-    said = _optional(fields, Field(names, MOST_HEADS))
+    said = _optional(fields, Field(names, HEAD_COUNTS))
     if said is None:
         return 1 if fields.get("multi_query_attention") is True else heads
     return said

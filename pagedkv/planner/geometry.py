@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from pagedkv.planner.checking import PlanError, require_whole
 
-MOST_LAYERS = range(1, 1025)
-MOST_HEADS = range(1, 1025)
-MOST_CHANNELS = range(1, 65_537)
+LAYER_COUNTS = range(1, 1025)
+HEAD_COUNTS = range(1, 1025)
+CHANNEL_COUNTS = range(1, 65_537)
 WINDOWS = range(1, 100_000_001)
 
 
@@ -23,12 +23,12 @@ class Latent:
     rope_dim: int
 
     def __post_init__(self) -> None:
-        require_whole("mla_rank", self.rank, MOST_CHANNELS)
-        require_whole("rope_dim", self.rope_dim, MOST_CHANNELS)
-        if self.size not in MOST_CHANNELS:
+        require_whole("mla_rank", self.rank, CHANNEL_COUNTS)
+        require_whole("rope_dim", self.rope_dim, CHANNEL_COUNTS)
+        if self.size not in CHANNEL_COUNTS:
             raise PlanError(
                 f"mla_rank is {self.rank} and rope_dim {self.rope_dim}; together they must be at "
-                f"most {MOST_CHANNELS[-1]:,}"
+                f"most {CHANNEL_COUNTS[-1]:,}"
             )
 
     @property
@@ -58,13 +58,13 @@ class Geometry:
     latent: Latent | None = None
 
     def __post_init__(self) -> None:
-        require_whole("layers", self.layers, MOST_LAYERS)
-        require_whole("kv_heads", self.kv_heads, MOST_HEADS)
-        require_whole("head_dim", self.head_dim, MOST_CHANNELS)
+        require_whole("layers", self.layers, LAYER_COUNTS)
+        require_whole("kv_heads", self.kv_heads, HEAD_COUNTS)
+        require_whole("head_dim", self.head_dim, CHANNEL_COUNTS)
         if self.v_head_dim is not None:
-            require_whole("v_head_dim", self.v_head_dim, MOST_CHANNELS)
+            require_whole("v_head_dim", self.v_head_dim, CHANNEL_COUNTS)
         if self.num_heads is not None:
-            require_whole("num_heads", self.num_heads, MOST_HEADS)
+            require_whole("num_heads", self.num_heads, HEAD_COUNTS)
             if self.num_heads % self.kv_heads:
                 raise PlanError(
                     f"num_heads is {self.num_heads}; it must be a multiple of kv_heads, which is "
