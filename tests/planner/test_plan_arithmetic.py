@@ -170,7 +170,7 @@ def test_the_longest_that_fits_is_found_by_trying_all(chosen: Choices):
 @given(choices())
 def test_more_memory_never_holds_less(chosen: Choices):
     more = replace(chosen, memory=KvMemory(chosen.memory.kv_gib * 2))
-    assert make_plan(more).num_blocks >= 2 * make_plan(chosen).num_blocks
+    assert make_plan(more).num_blocks >= make_plan(chosen).num_blocks
     assert make_plan(more).max_len_that_fits >= make_plan(chosen).max_len_that_fits
 
 
