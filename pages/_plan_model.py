@@ -87,8 +87,8 @@ def own_geometry() -> ChosenModel:
 
     def geometry() -> Geometry:
         return Geometry(
-            layers=layers,
-            kv_heads=kv_heads,
+            num_layers=layers,
+            num_kv_heads=kv_heads,
             head_dim=head_dim,
             num_heads=heads,
             v_head_dim=values,
@@ -138,12 +138,12 @@ def fill_in(geometry: Geometry) -> None:
     filled: dict[str, object] = {
         "source": OWN,
         "kind": HEADS if latent is None else LATENT,
-        "layers": geometry.layers,
+        "layers": geometry.num_layers,
         "num_heads": geometry.num_heads,
         "v_head_dim": geometry.v_head_dim,
         "windowed": geometry.windowed_layers,
         "window": geometry.window,
-        "kv_heads": geometry.kv_heads,
+        "kv_heads": geometry.num_kv_heads,
         "head_dim": geometry.head_dim,
     }
     if latent is not None:

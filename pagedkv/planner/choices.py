@@ -57,7 +57,7 @@ def can_share(geometry: Geometry, tp: int) -> bool:
 
 def can_share_kv(geometry: Geometry, tp: int) -> bool:
     """Whether each GPU takes as many KV heads, or one copy of a head, or the latent."""
-    heads = geometry.kv_heads
+    heads = geometry.num_kv_heads
     return geometry.latent is not None or heads % tp == 0 or tp % heads == 0
 
 

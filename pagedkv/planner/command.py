@@ -157,8 +157,8 @@ def _own_geometry(numbers: Numbers) -> Geometry:
     latent = Latent(numbers["mla_rank"], numbers["rope_dim"]) if has_latent else None
     # A latent is what every GPU has of all heads; they count for nothing, and may be left out.
     return Geometry(
-        layers=numbers["layers"],
-        kv_heads=1 if numbers["kv_heads"] is None else numbers["kv_heads"],
+        num_layers=numbers["layers"],
+        num_kv_heads=1 if numbers["kv_heads"] is None else numbers["kv_heads"],
         head_dim=latent.size if numbers["head_dim"] is None and latent else numbers["head_dim"],
         windowed_layers=numbers["window_layers"] or 0,
         window=numbers["window"],
@@ -215,12 +215,19 @@ def _model_line(model: Model) -> str:
     return f"{model.names[0]:24} {describe(model.geometry)}. From: {model.source}"
 
 
+def _geometry_as_dict(geometry: Geometry) -> dict[str, object]:
+    """A geometry as plain values, by the names that the flags have."""
+    values = asdict(geometry)
+    names = {"num_layers": "layers", "num_kv_heads": "kv_heads"}
+    return {names.get(name, name): value for name, value in values.items()}
+
+
 def _models_as_json() -> str:
     rows = [
         {
             "title": model.title,
             "names": model.names,
-            **asdict(model.geometry),
+            **_geometry_as_dict(model.geometry),
             "source": model.source,
         }
         for model in MODELS

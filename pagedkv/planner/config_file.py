@@ -85,8 +85,8 @@ def _of_heads(fields: Mapping[str, Any]) -> Geometry:
     kv_heads = _kv_heads(fields, heads)
     windowed, window = windowed_layers(fields, layers)
     return Geometry(
-        layers=layers,
-        kv_heads=kv_heads,
+        num_layers=layers,
+        num_kv_heads=kv_heads,
         head_dim=_head_dim(fields, heads),
         num_heads=heads,
         v_head_dim=_optional(fields, VALUE_DIM),
@@ -105,8 +105,8 @@ def _of_latent(fields: Mapping[str, Any], latent: Latent) -> Geometry:
             layers, 1, latent.size, windowed_layers=windowed, window=window, latent=latent
         )
     return Geometry(
-        layers=layers,
-        kv_heads=heads,
+        num_layers=layers,
+        num_kv_heads=heads,
         head_dim=unrotated + latent.rope_dim,
         num_heads=heads,
         v_head_dim=values,

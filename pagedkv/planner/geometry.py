@@ -42,14 +42,15 @@ class Geometry:
     """The KV side of a model. Sizes are those of one layer; all layers are alike but for windows.
 
     ``head_dim`` is the size of a key, ``v_head_dim`` that of a value where it differs. Of the
-    ``layers``, ``windowed_layers`` see no more than the last ``window`` positions. ``num_heads``
-    counts query heads, where it is known: the KV cache does not depend on it, but the comparison
-    with MHA does, and so does how many GPUs an engine lets share the model. With a ``latent`` the
-    KV heads are what it stands for. Raises ``PlanError`` for what cannot be.
+    ``num_layers``, ``windowed_layers`` see no more than the last ``window`` positions.
+    ``num_heads`` counts query heads, where it is known: the KV cache does not depend on it, but the
+    comparison with MHA does, and so does how many GPUs an engine lets share the model. With a
+    ``latent`` the KV heads are what it stands for. Raises ``PlanError`` for what cannot be, by the
+    names of the command's flags.
     """
 
-    layers: int
-    kv_heads: int
+    num_layers: int
+    num_kv_heads: int
     head_dim: int
     num_heads: int | None = None
     v_head_dim: int | None = None
@@ -58,19 +59,19 @@ class Geometry:
     latent: Latent | None = None
 
     def __post_init__(self) -> None:
-        require_whole("layers", self.layers, LAYER_COUNTS)
-        require_whole("kv_heads", self.kv_heads, HEAD_COUNTS)
+        require_whole("layers", self.num_layers, LAYER_COUNTS)
+        require_whole("kv_heads", self.num_kv_heads, HEAD_COUNTS)
         require_whole("head_dim", self.head_dim, CHANNEL_COUNTS)
         if self.v_head_dim is not None:
             require_whole("v_head_dim", self.v_head_dim, CHANNEL_COUNTS)
         if self.num_heads is not None:
             require_whole("num_heads", self.num_heads, HEAD_COUNTS)
-            if self.num_heads % self.kv_heads:
+            if self.num_heads % self.num_kv_heads:
                 raise PlanError(
                     f"num_heads is {self.num_heads}; it must be a multiple of kv_heads, which is "
-                    f"{self.kv_heads}"
+                    f"{self.num_kv_heads}"
                 )
-        require_whole("windowed_layers", self.windowed_layers, range(self.layers + 1))
+        require_whole("windowed_layers", self.windowed_layers, range(self.num_layers + 1))
         if self.window is not None:
             require_whole("window", self.window, WINDOWS)
         if (self.window is None) != (self.windowed_layers == 0):
@@ -82,7 +83,7 @@ class Geometry:
     @property
     def full_layers(self) -> int:
         """Layers that see every earlier position."""
-        return self.layers - self.windowed_layers
+        return self.num_layers - self.windowed_layers
 
     @property
     def kind(self) -> str:
@@ -92,20 +93,20 @@ class Geometry:
         """
         if self.latent is not None:
             return "MLA"
-        if self.num_heads == self.kv_heads:
+        if self.num_heads == self.num_kv_heads:
             return "MHA"
-        if self.kv_heads == 1:
+        if self.num_kv_heads == 1:
             return "MQA"
         return "" if self.num_heads is None else "GQA"
 
     @property
     def is_hybrid(self) -> bool:
         """Whether some layers have a window and others do not."""
-        return 0 < self.windowed_layers < self.layers
+        return 0 < self.windowed_layers < self.num_layers
 
     def heads_on_a_gpu(self, tp: int) -> int:
         """KV heads on each of ``tp`` GPUs; fewer heads than GPUs are copied, so never below 1."""
-        return max(1, self.kv_heads // tp)
+        return max(1, self.num_kv_heads // tp)
 
     def numbers_per_position(self, tp: int) -> int:
         """Numbers that one layer keeps for a position on each of ``tp`` GPUs."""
@@ -117,7 +118,7 @@ class Geometry:
         """The same model with a K and a V for every query head, or None if these are not known."""
         if self.num_heads is None:
             return None
-        return replace(self, kv_heads=self.num_heads, latent=None)
+        return replace(self, num_kv_heads=self.num_heads, latent=None)
 
 
 def describe(geometry: Geometry) -> str:
@@ -130,11 +131,11 @@ def describe(geometry: Geometry) -> str:
         what = f"a latent of {geometry.latent.rank} + {geometry.latent.rope_dim} numbers"
     else:
         values = "" if geometry.v_head_dim is None else f" (values of {geometry.v_head_dim})"
-        heads = "1 KV head" if geometry.kv_heads == 1 else f"{geometry.kv_heads} KV heads"
+        heads = "1 KV head" if geometry.num_kv_heads == 1 else f"{geometry.num_kv_heads} KV heads"
         what = f"{heads} of {geometry.head_dim}{values}"
         if geometry.num_heads is not None:
             what += f" for {geometry.num_heads} query heads"
-    layers = "1 layer" if geometry.layers == 1 else f"{geometry.layers} layers"
+    layers = "1 layer" if geometry.num_layers == 1 else f"{geometry.num_layers} layers"
     kind = f"{geometry.kind}: " if geometry.kind else ""
     return f"{kind}{layers}, {what}{_window_words(geometry)}"
 

@@ -52,8 +52,8 @@ def _model(row: dict[str, Any], source: dict[str, Any]) -> Model:
         title=row["title"],
         names=tuple(row["names"]),
         geometry=Geometry(
-            layers=row["layers"],
-            kv_heads=row["kv_heads"],
+            num_layers=row["layers"],
+            num_kv_heads=row["kv_heads"],
             head_dim=row["head_dim"],
             num_heads=row["num_heads"],
             v_head_dim=row.get("v_head_dim"),

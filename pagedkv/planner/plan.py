@@ -76,7 +76,7 @@ def make_plan(choices: Choices) -> Plan:
     blocks_per_request = need(choices.max_len)
     return Plan(
         choices=choices,
-        bytes_per_token=page_bytes // choices.block_size * geometry.layers,
+        bytes_per_token=page_bytes // choices.block_size * geometry.num_layers,
         page_bytes=page_bytes,
         groups=groups,
         group_size=group_size,

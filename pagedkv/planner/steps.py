@@ -71,14 +71,18 @@ def _bytes(plan: Plan) -> list[Step]:
         values = geometry.v_head_dim
         both = f"2 × {geometry.head_dim}" if values is None else f"({geometry.head_dim} + {values})"
         lines = [
-            Step(_heads_words(choices), f"max(1, {geometry.kv_heads} // {choices.tp})", f"{heads}"),
+            Step(
+                _heads_words(choices),
+                f"max(1, {geometry.num_kv_heads} // {choices.tp})",
+                f"{heads}",
+            ),
             Step(
                 "K and V of a position in one layer",
                 f"{heads} × {both} × {size} B",
                 f"{per_layer:,} B",
             ),
         ]
-    formula = f"{_layers(geometry.layers)} × {per_layer:,} B"
+    formula = f"{_layers(geometry.num_layers)} × {per_layer:,} B"
     lines.append(Step("Bytes per token", formula, size_words(plan.bytes_per_token)))
     return lines
 
@@ -87,7 +91,7 @@ def _heads_words(choices: Choices) -> str:
     words = "KV heads on each GPU"
     if can_share_kv(choices.geometry, choices.tp):
         return words + _refusal(choices)
-    heads = choices.geometry.kv_heads
+    heads = choices.geometry.num_kv_heads
     return f"{words}, rounded down: engines refuse to share {heads} between {choices.tp}"
 
 
@@ -168,7 +172,7 @@ def _groups(plan: Plan) -> str:
 
 
 def _group_words(plan: Plan) -> str:
-    padding = plan.group_size * len(plan.groups) - plan.choices.geometry.layers
+    padding = plan.group_size * len(plan.groups) - plan.choices.geometry.num_layers
     return f"{len(plan.groups)} groups" + (f", {_layers(padding)} of padding" if padding else "")
 
 

@@ -263,7 +263,7 @@ def test_fields_that_a_file_filled_can_be_changed(open_page: Open):
     app = open_page("plan", plan_source="Your own", plan_memory="KV alone")
     upload(app, json.dumps(FILES["heads"][0]).encode())
     choose(app, "layers", 44)
-    changed = replace(FILES["heads"][1], layers=44)
+    changed = replace(FILES["heads"][1], num_layers=44)
     assert metrics(app) == numbers(make_plan(Choices(changed, KvMemory(10))))
 
 

@@ -18,8 +18,8 @@ def geometries(draw: st.DrawFn) -> Geometry:
     layers = draw(st.integers(1, 12))
     windowed = draw(st.integers(0, layers))
     return Geometry(
-        layers=layers,
-        kv_heads=draw(st.sampled_from([1, 2, 3, 4, 8])),
+        num_layers=layers,
+        num_kv_heads=draw(st.sampled_from([1, 2, 3, 4, 8])),
         head_dim=draw(st.sampled_from([8, 64, 80])),
         v_head_dim=draw(st.sampled_from([None, 16])),
         windowed_layers=windowed,
@@ -47,7 +47,9 @@ def choices(draw: st.DrawFn) -> Choices:
 def any_choices(draw: st.DrawFn) -> Choices:
     """Choices whose query heads may be known, in a memory of numbers with many digits."""
     chosen = draw(choices())
-    heads = draw(st.none() | st.integers(1, 9).map(lambda each: each * chosen.geometry.kv_heads))
+    heads = draw(
+        st.none() | st.integers(1, 9).map(lambda each: each * chosen.geometry.num_kv_heads)
+    )
     few = st.floats(0, 0.002)
     share = st.floats(0.001, 1)
     whole_gpu = st.builds(GpuMemory, few.filter(bool), share, few, few)

@@ -94,14 +94,14 @@ def bytes_of_layer(chosen: Choices) -> int:
     geometry = chosen.geometry
     if geometry.latent is not None:
         return (geometry.latent.rank + geometry.latent.rope_dim) * chosen.dtype_bytes
-    heads = max(geometry.kv_heads // chosen.tp, 1)
+    heads = max(geometry.num_kv_heads // chosen.tp, 1)
     values = geometry.head_dim if geometry.v_head_dim is None else geometry.v_head_dim
     return heads * (geometry.head_dim + values) * chosen.dtype_bytes
 
 
 def dealt(geometry: Geometry) -> list[list[bool]]:
     """The layers in groups, each layer as whether it has a window."""
-    full = [False] * (geometry.layers - geometry.windowed_layers)
+    full = [False] * (geometry.num_layers - geometry.windowed_layers)
     windowed = [True] * geometry.windowed_layers
     kinds = [kind for kind in (full, windowed) if kind]
     counts = sorted(map(len, kinds))
@@ -135,7 +135,7 @@ def test_the_plan_is_that_of_a_brute_force(chosen: Choices):
     plan = make_plan(chosen)
     groups = dealt(chosen.geometry)
     per_layer = bytes_of_layer(chosen)
-    assert plan.bytes_per_token == sum(per_layer for _ in range(chosen.geometry.layers))
+    assert plan.bytes_per_token == sum(per_layer for _ in range(chosen.geometry.num_layers))
     assert sorted(g.layers for g in plan.groups) == sorted(map(len, groups))
     block = chosen.block_size * per_layer * max(map(len, groups))
     available = int(Fraction(repr(chosen.memory.kv_gib)) * GIB)

@@ -261,3 +261,8 @@ def test_the_table_can_be_listed(run):
     assert code == 0 and len(out.splitlines()) == len(MODELS)
     listed = json.loads(run("--models", "--json")[1])
     assert [row["title"] for row in listed] == [model.title for model in MODELS]
+    gemma = next(row for row in listed if row["title"] == "Gemma-3-4B")
+    assert {name: gemma[name] for name in gemma if name not in ("title", "names", "source")} == {
+        **{"layers": 34, "kv_heads": 4, "head_dim": 256, "num_heads": 8, "v_head_dim": None},
+        **{"windowed_layers": 29, "window": 1024, "latent": None},
+    }

@@ -256,9 +256,9 @@ def test_a_field_that_is_there_goes_before_what_the_family_has(family):
 def as_file(geometry: Geometry) -> dict[str, object]:
     """What a file would say of it, in the commonest names."""
     fields = {
-        "num_hidden_layers": geometry.layers,
-        "num_attention_heads": geometry.num_heads or geometry.kv_heads,
-        "num_key_value_heads": geometry.kv_heads,
+        "num_hidden_layers": geometry.num_layers,
+        "num_attention_heads": geometry.num_heads or geometry.num_kv_heads,
+        "num_key_value_heads": geometry.num_kv_heads,
         "head_dim": geometry.head_dim,
     }
     if geometry.windowed_layers:
@@ -275,6 +275,6 @@ def as_file(geometry: Geometry) -> dict[str, object]:
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.title)
 def test_every_model_of_the_table_comes_back_from_a_file(model):
     read_back = read(as_file(model.geometry))
-    for name in ("layers", "kv_heads", "windowed_layers", "window", "latent"):
+    for name in ("num_layers", "num_kv_heads", "windowed_layers", "window", "latent"):
         assert getattr(read_back, name) == getattr(model.geometry, name)
     assert read_back.numbers_per_position(1) == model.geometry.numbers_per_position(1)

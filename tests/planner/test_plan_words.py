@@ -194,7 +194,7 @@ def test_all_advice_is_true(chosen: Choices):
 
 def starts(geometry: Geometry, tp: int) -> bool:
     """Whether an engine would: heads are dealt out evenly, or one copy of a KV head to each GPU."""
-    queries, kv = geometry.num_heads, geometry.kv_heads
+    queries, kv = geometry.num_heads, geometry.num_kv_heads
     if queries is not None and queries % tp:
         return False
     return geometry.latent is not None or kv % tp == 0 or tp % kv == 0
