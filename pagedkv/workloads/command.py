@@ -199,7 +199,7 @@ def _table(outcomes: list[Outcome]) -> list[str]:
 def _measured_words(outcome: Outcome) -> str:
     """Over which iterations the means go, and who could never run."""
     iterations = counted(outcome.measured, "iteration")
-    until = ", until the queue is empty" if outcome.is_steady else ""
+    until = ", until the last request has left the queue" if outcome.is_steady else ""
     means = f"means over {iterations} from number {outcome.measured_from} on{until}"
     words = f"{outcome.setup.policy}: {means if outcome.measured else 'nobody ever ran'}."
     if outcome.measured and outcome.idle:

@@ -44,7 +44,7 @@ class Simulation:
         self._running: dict[int, Running] = {}  # by number, which is the order of arrival
         self._leaving: list[tuple[int, int, Running]] = []  # by iteration
         self._ever, self._steady = Sums(), Sums()
-        self._queue_was_empty = False
+        self._all_admitted = False
         self._batches = Line()
 
     # Questions
@@ -119,7 +119,7 @@ class Simulation:
         if not has_preempted:
             self._admit(now)
         if not self._waiting and self._next is None:
-            self._queue_was_empty = True
+            self._all_admitted = True  # for the first time; who is preempted later waits again
         if not self._running:
             if self._next is not None:
                 self.now = self._arrives(self._next)
@@ -192,6 +192,6 @@ class Simulation:
     def _measure(self, usage: Usage, now: int, iterations: int) -> None:
         batch = len(self._running)
         self._ever.add(usage, batch, iterations)
-        if now >= WARM_UP and not self._queue_was_empty:
+        if now >= WARM_UP and not self._all_admitted:
             self._steady.add(usage, batch, iterations)
         self._batches.add(batch, now, iterations)

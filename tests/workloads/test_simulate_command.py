@@ -246,3 +246,10 @@ def test_iterations_in_which_nobody_runs_are_told(run, tmp_path) -> None:
     _, out, _ = run("simulate", "--workload", str(trace), "--policy", "paged")
     assert "means over 6 iterations from number 0 on" in out
     assert "Nobody ran in 197 others, which no mean counts." in out
+
+
+def test_where_nobody_ever_waits_no_mean_ends_with_an_empty_queue(run) -> None:
+    """The queue is empty in every iteration: what ends the means is that nobody comes any more."""
+    _, out, _ = run("simulate", "--rate", "0.5", "--requests", "100", "--policy", "paged")
+    assert "from number 500 on, until the last request has left the queue." in out
+    assert "queue is empty" not in out
