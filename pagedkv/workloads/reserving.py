@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pagedkv.contiguous import ContiguousRegion
-from pagedkv.contiguous_buddy import Buddy
+from pagedkv.contiguous_buddy import Buddy, power_of_two_for
 from pagedkv.refusals import OutOfSlots
 from pagedkv.workloads.running import Running
 from pagedkv.workloads.usage import Usage
@@ -26,8 +26,7 @@ def reserve_max(_: Request, max_length: int) -> int:
 
 def reserve_pow2(request: Request, max_length: int) -> int:
     """The prompt, and the answer rounded up to a power of two: 25 -> 32; at most the maximum."""
-    rounded = 1 << (request.num_outputs - 1).bit_length()
-    return min(request.num_inputs + rounded, max_length)
+    return min(request.num_inputs + power_of_two_for(request.num_outputs), max_length)
 
 
 def reserve_oracle(request: Request, _: int) -> int:
