@@ -89,7 +89,7 @@ class ReservingMemory:
             self.region.release(name)
         self._count(running, self._reserve(running.request, self._max_length), -1)
 
-    def quiet(self, now: int) -> int | None:
+    def iterations_until_growth(self, now: int) -> int | None:
         """Nobody will need more."""
         return None
 

@@ -6,9 +6,9 @@ from types import MappingProxyType
 
 from pagedkv.checks import is_whole_number
 from pagedkv.workloads.makers import MODEL_MAX_LENGTH
+from pagedkv.workloads.memory_policy import MemoryPolicy
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.reserving import RESERVATIONS, ReservingMemory
-from pagedkv.workloads.running import Memory
 from pagedkv.workloads.shown import any_of, cut
 from pagedkv.workloads.workload import Workload, WorkloadError
 
@@ -57,7 +57,7 @@ class Setup:
                 f"block_size is {self.block_size}; with {self.slots} slots it must be at most that"
             )
 
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryPolicy:
         """An empty pool under this policy."""
         if self.policy == "paged":
             return PagedMemory(self.slots, self.block_size, self.answers)

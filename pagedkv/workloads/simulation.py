@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 
+from pagedkv.workloads.binned_means import BinnedMeans
 from pagedkv.workloads.outcome import Outcome, saved_of, shares_of
 from pagedkv.workloads.running import Running
 from pagedkv.workloads.setup import Setup
-from pagedkv.workloads.sums import Line, Sums
+from pagedkv.workloads.sums import Sums
 from pagedkv.workloads.usage import Usage
 from pagedkv.workloads.workload import Request, Workload
 
@@ -45,7 +46,7 @@ class Simulation:
         self._leaving: list[tuple[int, int, Running]] = []  # by iteration
         self._ever, self._steady = Sums(), Sums()
         self._all_admitted = False
-        self._batches = Line()
+        self._batches = BinnedMeans()
 
     # Questions
 
@@ -134,6 +135,7 @@ class Simulation:
 
     def _arrives(self, request: Request) -> int:
         """The first iteration that begins when the request is there."""
+        # // is exact; the ceiling of a rounded / may be an iteration that begins too early.
         return -int(-request.arrival * 1000 // self.setup.iteration_ms)
 
     def _let_go(self, now: int) -> None:
@@ -180,9 +182,9 @@ class Simulation:
     def _until_something_happens(self, now: int) -> int:
         """Iterations from ``now`` on in which nobody comes, goes, is admitted or takes a block."""
         events = [self._leaving[0][0] - now]
-        quiet = self.memory.quiet(now)
-        if quiet is not None:
-            events.append(quiet)
+        growth = self.memory.iterations_until_growth(now)
+        if growth is not None:
+            events.append(growth)
         if self._next is not None and not self._waiting:
             events.append(self._arrives(self._next) - now)
         if now < WARM_UP:

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workload_samples import turns, workload_of, workloads
 
+from pagedkv.contiguous import ContiguousRegion
+from pagedkv.contiguous_buddy import Buddy
 from pagedkv.workloads import POLICIES, Setup, Simulation, Workload, make_workload
+from pagedkv.workloads.binned_means import MOST_BINS
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.reserving import ReservingMemory
-from pagedkv.workloads.sums import MOST_BINS
 
 SETUPS = st.builds(
     Setup,
@@ -28,7 +30,7 @@ def is_empty(simulation: Simulation) -> bool:
     if isinstance(memory, PagedMemory):
         return memory.num_free_blocks == memory.num_blocks
     assert isinstance(memory, ReservingMemory)
-    fresh = ReservingMemory(memory._reserve, memory.region.capacity, 1, 1).region
+    fresh = ContiguousRegion(memory.region.capacity, place=Buddy)
     return memory.region.holes == fresh.holes and not memory.region.reservations
 
 
