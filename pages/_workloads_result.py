@@ -17,7 +17,13 @@ from pagedkv.figures import (
     sizes_figure,
     sizes_table,
 )
-from pagedkv.workloads.drawn import batch_lines, compared_rows, savings, share_bars, size_points
+from pagedkv.workloads.figure_data import (
+    batch_lines,
+    compared_rows,
+    savings,
+    share_bars,
+    size_points,
+)
 from pagedkv.workloads.reasons import reasons
 from pagedkv.workloads.sentences import finding_words, notes, workload_words
 from pagedkv.workloads.study import Findings

@@ -10,7 +10,7 @@ from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, name
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
-    from pagedkv.workloads.drawn import BatchLine
+    from pagedkv.workloads.figure_data import BatchLine
 
 HEIGHT = 430
 MARGIN = {"l": 56, "r": 12, "t": 16, "b": 164}

@@ -15,7 +15,7 @@ from pagedkv.figures.theme import CLEAR, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
-    from pagedkv.workloads.drawn import ShareBar
+    from pagedkv.workloads.figure_data import ShareBar
 
 ROW_HEIGHT = 40
 MARGIN = {"l": 108, "r": 20, "t": 8, "b": 136}

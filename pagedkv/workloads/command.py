@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pagedkv.number_from_text import number_from_text
 from pagedkv.workloads.makers import RECIPES, make_workload
+from pagedkv.workloads.messages import any_of, counted, cut
 from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.progress_line import progress_line
 from pagedkv.workloads.setup import (
@@ -17,12 +19,10 @@ from pagedkv.workloads.setup import (
     require_measure,
     require_number,
 )
-from pagedkv.workloads.shown import any_of, counted, cut
 from pagedkv.workloads.simulation import Simulation
 from pagedkv.workloads.trace_file import LARGEST_FILE, TraceError, read_trace
 from pagedkv.workloads.trace_formats import column_names
 from pagedkv.workloads.workload import Workload, WorkloadError
-from pagedkv.workloads.written import number_written
 
 DECIMALS = 4
 DEFAULT_REQUESTS = 4000
@@ -106,7 +106,7 @@ def outcome_to_dict(outcome: Outcome) -> dict[str, object]:
 
 def _number(text: str) -> int | float | str:
     """The number that ``text`` writes; other text as it is, to be refused by name."""
-    number = number_written(text)
+    number = number_from_text(text)
     return text if number is None else number
 
 

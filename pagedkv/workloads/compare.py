@@ -6,7 +6,7 @@ from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.paper import BATCHES, RATES, SAVINGS, SHARES, SLOTS, Printed
 from pagedkv.workloads.setup import Setup
 from pagedkv.workloads.simulation import WARM_UP
-from pagedkv.workloads.study import About, Findings
+from pagedkv.workloads.study import Findings, StudyDescription
 
 PARTS = ("token", "reserved", "internal", "external")
 ENOUGH = 2000  # ended requests; with fewer the lengths that chance drew decide what comes out
@@ -33,7 +33,7 @@ class Compared:
         return 100 * self.difference / self.paper.value
 
 
-def not_beside_the_paper(about: About, outcome: Outcome) -> str | None:
+def not_beside_the_paper(about: StudyDescription, outcome: Outcome) -> str | None:
     """Why the paper's OPT-13B experiments are not set beside an outcome; None if they are.
 
     "other" memory, workload or load than the paper's; another "clock" than that by which its
@@ -53,21 +53,23 @@ def not_beside_the_paper(about: About, outcome: Outcome) -> str | None:
     return None if was_full and outcome.finished >= ENOUGH else "few"
 
 
-def printed_shares(about: About, outcome: Outcome) -> dict[str, Printed]:
+def printed_shares(about: StudyDescription, outcome: Outcome) -> dict[str, Printed]:
     """The parts that the paper prints for this policy, workload and memory: none, or by name."""
     if about.recipe != "sharegpt" or not_beside_the_paper(about, outcome):
         return {}
     return dict(SHARES[outcome.setup.policy])
 
 
-def printed_batch(about: About, outcome: Outcome) -> Printed | None:
+def printed_batch(about: StudyDescription, outcome: Outcome) -> Printed | None:
     """The mean batch that the paper prints for this policy, workload and memory."""
     if about.recipe is None or not_beside_the_paper(about, outcome):
         return None
     return BATCHES[about.recipe][outcome.setup.policy]
 
 
-def printed_saving(about: About, outcome: Outcome, decoding: str = "parallel") -> Printed | None:
+def printed_saving(
+    about: StudyDescription, outcome: Outcome, decoding: str = "parallel"
+) -> Printed | None:
     """The saving that the paper prints for so many answers, by sampling or by beam search."""
     if about.recipe is None or not_beside_the_paper(about, outcome):
         return None

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from pagedkv.checks import is_whole_number
 from pagedkv.workloads.makers import MODEL_MAX_LENGTH
 from pagedkv.workloads.memory_policy import MemoryPolicy
+from pagedkv.workloads.messages import any_of, cut
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.reserving import RESERVATIONS, ReservingMemory
-from pagedkv.workloads.shown import any_of, cut
 from pagedkv.workloads.workload import Workload, WorkloadError
 
 POLICIES = (*RESERVATIONS, "paged")

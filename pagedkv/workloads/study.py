@@ -14,7 +14,7 @@ NUMBERS_OF_ANSWERS = (2, 4, 6)  # those of its figure 15
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class StudyDescription:
     """What a study is of. ``recipe`` is the made workload's, None for a trace.
 
     ``rate`` is in requests a second, None where all are there from the beginning or a trace says.
@@ -34,7 +34,7 @@ class About:
 class Findings:
     """What came of a study. ``outcomes`` lacks setups that a stop left no time for."""
 
-    about: About
+    about: StudyDescription
     outcomes: tuple[Outcome, ...]
     num_setups: int
 
@@ -57,7 +57,7 @@ class Study:
         recipe: str | None = None,
         rate: float | None = None,
     ) -> None:
-        self.about = About(
+        self.about = StudyDescription(
             kind,
             workload.name,
             recipe,

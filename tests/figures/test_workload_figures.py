@@ -20,7 +20,7 @@ from pagedkv.figures import (
     sizes_table,
 )
 from pagedkv.figures.theme import DARK, LIGHT
-from pagedkv.workloads.drawn import BatchLine, ComparedRow, Saving, ShareBar, SizePoint
+from pagedkv.workloads.figure_data import BatchLine, ComparedRow, Saving, ShareBar, SizePoint
 
 BARS = (
     ShareBar("Max", False, (20.0, 13.0, 58.0, 9.0)),

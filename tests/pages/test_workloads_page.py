@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pagedkv.figures import shares_alt
 from pagedkv.workloads import POLICIES, Setup, Simulation, make_workload
-from pagedkv.workloads.drawn import share_bars
+from pagedkv.workloads.figure_data import share_bars
 from pagedkv.workloads.sentences import finding_words
 from pagedkv.workloads.study import Findings, Study
 

@@ -8,7 +8,13 @@ from workload_samples import workload_of
 
 from pagedkv.workloads import POLICIES, Setup, Workload, make_workload
 from pagedkv.workloads.compare import ENOUGH, compared
-from pagedkv.workloads.drawn import batch_lines, compared_rows, savings, share_bars, size_points
+from pagedkv.workloads.figure_data import (
+    batch_lines,
+    compared_rows,
+    savings,
+    share_bars,
+    size_points,
+)
 from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import Certainty
 from pagedkv.workloads.reasons import CLOSE_BATCH, CLOSE_POINTS, reasons
