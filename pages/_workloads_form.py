@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pagedkv.workloads import RECIPES, Setup, Workload, make_workload
+from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED
 from pagedkv.workloads.setup import max_length_for
 from pagedkv.workloads.study import KINDS, Study
 from pagedkv.workloads.workload import WorkloadError
@@ -28,7 +29,6 @@ VARIED = {
     "sharing": "Answers that share a prompt",
 }
 MOST_MADE = 100_000  # requests, here; the command line makes more
-DEFAULT_REQUESTS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Asked:
     source: str
     num_requests: int | None
     rate: float | None = None
-    seed: int = 0
+    seed: int = DEFAULT_SEED
     trace: Workload | None = None
     is_at_once: bool = False
 
@@ -74,7 +74,9 @@ def show_form() -> Study | None:
         size = DEFAULTS.block_size
         if kind != "block sizes":
             size = whole("block_size", "Block size", DEFAULTS.block_size)
-        answers = 1 if kind == "sharing" else whole("answers", "Answers", 1)
+        answers = DEFAULTS.answers
+        if kind != "sharing":
+            answers = whole("answers", "Answers", DEFAULTS.answers)
         iteration_ms = milliseconds() if asked.has_a_clock else DEFAULTS.iteration_ms
         is_asked_for = st.button("Run", icon=":material/play_arrow:")
     if not is_asked_for:
@@ -109,7 +111,8 @@ def _choose_requests() -> Asked:
         )
         if source != TRACE:
             count = whole("requests", "Requests", DEFAULT_REQUESTS, most=MOST_MADE)
-            return Asked(source, count, requests_a_second(source), whole("seed", "Seed", 0))
+            rate = requests_a_second(source)
+            return Asked(source, count, rate, seed=whole("seed", "Seed", DEFAULT_SEED))
         count, at_once = first_requests(), is_at_once()
     return Asked(source, count, trace=choose_trace(), is_at_once=at_once)
 

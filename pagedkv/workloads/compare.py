@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 from pagedkv.workloads.outcome import Outcome
-from pagedkv.workloads.paper import BATCHES, RATES, SAVINGS, SHARES, SLOTS, Printed
-from pagedkv.workloads.setup import Setup
+from pagedkv.workloads.paper import BATCHES, BLOCK_SIZE, RATES, SAVINGS, SHARES, SLOTS, Printed
+from pagedkv.workloads.setup import ITERATION_MS
 from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import Findings, StudyDescription
 
 PARTS = ("token", "reserved", "internal", "external")
 ENOUGH = 2000  # ended requests; with fewer the lengths that chance drew decide what comes out
-ITERATION_MS = Setup().iteration_ms  # the paper's, as far as its own numbers tell it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +39,15 @@ def not_beside_the_paper(about: StudyDescription, outcome: Outcome) -> str | Non
     requests came; or "few" requests that ended, or iterations that were measured. A queue that is
     never empty is no other load: under the paper's the reservations were that full.
     """
-    if about.recipe is None or (outcome.setup.slots, outcome.setup.block_size) != (SLOTS, 16):
+    setup = outcome.setup
+    if about.recipe is None or (setup.slots, setup.block_size) != (SLOTS, BLOCK_SIZE):
         return "other"
-    if about.kind == "policies" and outcome.setup.answers != 1:
+    if about.kind == "policies" and setup.answers != 1:
         return "other"
     if not about.is_saturated:
         if about.rate != RATES[about.recipe]:
             return "other"
-        if outcome.setup.iteration_ms != ITERATION_MS:
+        if setup.iteration_ms != ITERATION_MS:
             return "clock"
     was_full = outcome.is_steady and outcome.measured >= WARM_UP  # as long as it took to fill
     return None if was_full and outcome.finished >= ENOUGH else "few"

@@ -6,7 +6,6 @@ from itertools import groupby
 from pagedkv.trace.written import Phrases
 from pagedkv.workloads.compare import (
     ENOUGH,
-    ITERATION_MS,
     Compared,
     compared,
     not_beside_the_paper,
@@ -14,7 +13,8 @@ from pagedkv.workloads.compare import (
 )
 from pagedkv.workloads.makers import RECIPES
 from pagedkv.workloads.names import NAMES, setup_words
-from pagedkv.workloads.paper import RATES, SLOTS
+from pagedkv.workloads.paper import BLOCK_SIZE, RATES, SLOTS
+from pagedkv.workloads.setup import ITERATION_MS
 from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import Findings
 
@@ -53,8 +53,9 @@ WORDS = Phrases(
         "which is why the paper saves {beam:.1f} % there, with {answers} answers, and "
         "{parallel:.1f} % by sampling.",
         "other": "The paper prints nothing for this memory and workload, so its figures are not "
-        "set beside ours. It has OPT-13B's {slots:,} slots, blocks of 16, one answer to a "
-        "prompt but where answers are compared, and {rates}; a queue that is never empty will do.",
+        "set beside ours. It has OPT-13B's {slots:,} slots, blocks of {block_size}, one answer to "
+        "a prompt but where answers are compared, and {rates}; a queue that is never empty will "
+        "do.",
         "clock": "The paper's figures are not set beside ours: at {rate:g} requests a second, how "
         "many run follows from how long an iteration takes. Its own numbers make that {ms:g} ms.",
         "few": "{what}: not set beside the paper. {finished} requests ended; it takes {enough:,}, "
@@ -143,6 +144,7 @@ def _not_compared(findings: Findings) -> list[str]:
             WORDS.say(
                 cause,
                 slots=SLOTS,
+                block_size=BLOCK_SIZE,
                 rates=" or ".join(
                     f"{rate:g} {RECIPES[name].title} requests a second"
                     for name, rate in RATES.items()

@@ -34,12 +34,12 @@ class Request:
         return self.num_inputs + self.num_outputs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Workload:
     """Requests by arrival, as three arrays [requests]: float64 seconds, and int64 tokens twice.
 
-    ``is_saturated`` says that all of them wait from the beginning. Nobody changes the arrays.
-    Raises ``WorkloadError`` if there is no request.
+    ``is_saturated`` says that all of them wait from the beginning. Nobody changes the arrays. A
+    workload is equal to itself only. Raises ``WorkloadError`` if there is no request.
     """
 
     name: str
