@@ -24,6 +24,7 @@ from pagedkv.workloads.figure_data import (
     share_bars,
     size_points,
 )
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.reasons import reasons
 from pagedkv.workloads.sentences import finding_words, notes, workload_words
 from pagedkv.workloads.study import Findings
@@ -35,7 +36,11 @@ def show_findings(findings: Findings) -> None:
     st.text(findings.about.title)  # may be a file's name: no Markdown
     st.markdown(workload_words(findings))
     st.markdown(finding_words(findings))
-    show = {"policies": show_policies, "block sizes": show_sizes, "sharing": show_sharing}
+    show = {
+        StudyKind.POLICIES: show_policies,
+        StudyKind.BLOCK_SIZES: show_sizes,
+        StudyKind.SHARING: show_sharing,
+    }
     show[findings.about.kind](findings)
     show_comparison(findings)
     st.subheader("How these figures came about", anchor=False)

@@ -1,14 +1,17 @@
 """Our figures beside the paper's: the same quantity, both values, and the difference."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from itertools import chain
 
-from pagedkv.workloads.outcome import Outcome
+from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.outcome import Outcome, Shares
 from pagedkv.workloads.paper import BATCHES, BLOCK_SIZE, RATES, SAVINGS, SHARES, SLOTS, Printed
 from pagedkv.workloads.setup import ITERATION_MS
 from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import Findings, StudyDescription
 
-PARTS = ("token", "reserved", "internal", "external")
+PARTS = tuple(field.name for field in fields(Shares))
 ENOUGH = 2000  # ended requests; with fewer the lengths that chance drew decide what comes out
 
 
@@ -32,25 +35,31 @@ class Compared:
         return 100 * self.difference / self.paper.value
 
 
-def not_beside_the_paper(about: StudyDescription, outcome: Outcome) -> str | None:
-    """Why the paper's OPT-13B experiments are not set beside an outcome; None if they are.
+class NotBeside(StrEnum):
+    """Why the paper's OPT-13B experiments are not set beside an outcome."""
 
-    "other" memory, workload or load than the paper's; another "clock" than that by which its
-    requests came; or "few" requests that ended, or iterations that were measured. A queue that is
-    never empty is no other load: under the paper's the reservations were that full.
+    OTHER = "other"  # memory, workload or load than the paper's
+    CLOCK = "clock"  # another than that by which its requests came
+    FEW = "few"  # requests that ended, or iterations that were measured
+
+
+def not_beside_the_paper(about: StudyDescription, outcome: Outcome) -> NotBeside | None:
+    """Why the paper is not set beside an outcome; None if it is.
+
+    A queue that is never empty is no other load: under the paper's the reservations were that full.
     """
     setup = outcome.setup
     if about.recipe is None or (setup.slots, setup.block_size) != (SLOTS, BLOCK_SIZE):
-        return "other"
-    if about.kind == "policies" and setup.answers != 1:
-        return "other"
+        return NotBeside.OTHER
+    if about.kind is StudyKind.POLICIES and setup.answers != 1:
+        return NotBeside.OTHER
     if not about.is_saturated:
         if about.rate != RATES[about.recipe]:
-            return "other"
+            return NotBeside.OTHER
         if setup.iteration_ms != ITERATION_MS:
-            return "clock"
+            return NotBeside.CLOCK
     was_full = outcome.is_steady and outcome.measured >= WARM_UP  # as long as it took to fill
-    return None if was_full and outcome.finished >= ENOUGH else "few"
+    return None if was_full and outcome.finished >= ENOUGH else NotBeside.FEW
 
 
 def printed_shares(about: StudyDescription, outcome: Outcome) -> dict[str, Printed]:
@@ -78,21 +87,31 @@ def printed_saving(
 
 def compared(findings: Findings) -> tuple[Compared, ...]:
     """Every value of a study that the paper prints as well, in the order of the figures."""
-    about, found = findings.about, []
-    for outcome in findings.outcomes:
-        if about.kind == "sharing":
-            saving = printed_saving(about, outcome)
-            if saving is not None:
-                found.append(Compared(outcome, "saved", outcome.saved, saving))
-            continue
-        if about.kind != "policies":
-            continue
-        printed = printed_shares(about, outcome)
-        for part in PARTS:
-            if part in printed:
-                ours = float(getattr(outcome.shares, part))
-                found.append(Compared(outcome, part, ours, printed[part]))
-        batch = printed_batch(about, outcome)
-        if batch is not None:
-            found.append(Compared(outcome, "batch", outcome.mean_batch, batch))
-    return tuple(found)
+    about, outcomes = findings.about, findings.outcomes
+    match about.kind:
+        case StudyKind.POLICIES:
+            found = [_policy_compared(about, outcome) for outcome in outcomes]
+        case StudyKind.SHARING:
+            found = [_saving_compared(about, outcome) for outcome in outcomes]
+        case StudyKind.BLOCK_SIZES:
+            found = []
+    return tuple(chain.from_iterable(found))
+
+
+def _policy_compared(about: StudyDescription, outcome: Outcome) -> list[Compared]:
+    """The parts of the memory, and the batch behind them."""
+    printed = printed_shares(about, outcome)
+    found = [
+        Compared(outcome, part, float(getattr(outcome.shares, part)), printed[part])
+        for part in PARTS
+        if part in printed
+    ]
+    batch = printed_batch(about, outcome)
+    if batch is not None:
+        found.append(Compared(outcome, "batch", outcome.mean_batch, batch))
+    return found
+
+
+def _saving_compared(about: StudyDescription, outcome: Outcome) -> list[Compared]:
+    saving = printed_saving(about, outcome)
+    return [] if saving is None else [Compared(outcome, "saved", outcome.saved, saving)]

@@ -15,6 +15,12 @@ class Shares:
     internal: float
     external: float
 
+    @property
+    def empty_of_held(self) -> float:
+        """Per cent of the slots held by requests that hold nothing; 0 where none is held."""
+        held = self.token + self.reserved + self.internal
+        return 100 * (1 - self.token / held) if held else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
