@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pagedkv.__main__ import main
 from pagedkv.workloads import POLICIES
 from pagedkv.workloads.trace_file import LARGEST_FILE
 
@@ -22,20 +21,6 @@ KEYS = [
     "turned_away",
 ]
 SMALL = ("simulate", "--requests", "60")
-
-
-@pytest.fixture
-def run(capsys):
-    """``run(*arguments)`` is (exit code, stdout, stderr) of one command, in this process."""
-
-    def once(*arguments: str) -> tuple[int, str, str]:
-        try:
-            code = main(arguments)
-        except SystemExit as stopped:  # argparse's own way to refuse
-            code = stopped.code
-        return code, *capsys.readouterr()
-
-    return once
 
 
 def figures(run, *arguments: str) -> dict[str, dict]:
