@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 
 from pagedkv.lessons import LESSONS, UnknownLessonError, find_lesson
+from pagedkv.number_from_text import number_from_text
 from pagedkv.planner import PlanError
 from pagedkv.planner.command import add_plan, print_plan
 from pagedkv.recorder import record
@@ -127,12 +128,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
 
 def whole_number(text: str) -> int | str:
     """The number that ``text`` writes; other text as it is, for ``Settings`` to refuse by name."""
-    if "_" in text or not text.isascii():  # Python would take both
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    number = number_from_text(text)
+    return number if isinstance(number, int) else text
 
 
 def _parser() -> argparse.ArgumentParser:

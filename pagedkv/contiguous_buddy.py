@@ -15,6 +15,24 @@ from pagedkv.checks import require_whole_number
 from pagedkv.contiguous_placement import Hole
 
 
+def power_of_two_for(size: int) -> int:
+    """The smallest power of two that is at least ``size``, which is at least 1.
+
+    >>> power_of_two_for(5), power_of_two_for(4)
+    (8, 4)
+    """
+    return 1 << (size - 1).bit_length()
+
+
+def power_of_two_within(size: int) -> int:
+    """The largest power of two that is at most ``size``; 0 for 0, which has room for none.
+
+    >>> power_of_two_within(5), power_of_two_within(4), power_of_two_within(0)
+    (4, 4, 0)
+    """
+    return 1 << size.bit_length() >> 1
+
+
 class Buddy:
     """``capacity`` slots in power-of-two chunks, the largest first; any capacity will do.
 
@@ -23,8 +41,8 @@ class Buddy:
     found by flipping one bit of its address. Of equal chunks the first by place is taken.
 
     >>> placement = Buddy(24)
-    >>> placement.take(5), placement.taken(5), placement.holes
-    (16, 8, (Hole(start=0, size=16),))
+    >>> placement.take(5), placement.holes  # the whole chunk of 8 is taken
+    (16, (Hole(start=0, size=16),))
     """
 
     def __init__(self, capacity: int) -> None:
@@ -33,7 +51,7 @@ class Buddy:
         self._free: defaultdict[int, list[int]] = defaultdict(list)  # size -> starts, by place
         start = 0
         while start < capacity:
-            size = 1 << (capacity - start).bit_length() - 1
+            size = power_of_two_within(capacity - start)
             self._free[size].append(start)
             start += size
 
@@ -51,19 +69,11 @@ class Buddy:
     @property
     def longest(self) -> int:
         """The most slots in a row that can be taken when all are free: the first chunk."""
-        return 1 << self._capacity.bit_length() >> 1
-
-    def taken(self, size: int) -> int:
-        """How many slots ``take(size)`` takes: the next power of two.
-
-        >>> Buddy(8).taken(5), Buddy(8).taken(4)
-        (8, 4)
-        """
-        return 1 << (size - 1).bit_length()
+        return power_of_two_within(self._capacity)
 
     def take(self, size: int) -> int | None:
         """Take a chunk of at least ``size`` slots, cut from the smallest that will do; or None."""
-        wanted = self.taken(size)
+        wanted = power_of_two_for(size)
         large_enough = [free for free, starts in self._free.items() if starts and free >= wanted]
         if not large_enough:
             return None
@@ -76,7 +86,7 @@ class Buddy:
 
     def give_back(self, start: int, size: int) -> None:
         """Give a chunk back, and join it with its buddy as long as that is free, too."""
-        chunk = self.taken(size)
+        chunk = power_of_two_for(size)
         while (buddy := start ^ chunk) in self._free[chunk]:
             self._free[chunk].remove(buddy)
             start, chunk = min(start, buddy), 2 * chunk

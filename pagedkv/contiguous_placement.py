@@ -43,9 +43,6 @@ class Placement(Protocol):
     def take(self, size: int) -> int | None:
         """Take at least ``size`` slots in a row: the first of them, or None if there is no room."""
 
-    def taken(self, size: int) -> int:
-        """How many slots ``take(size)`` takes."""
-
     def give_back(self, start: int, size: int) -> None:
         """Give back what ``take(size)`` took from slot ``start`` on."""
 
@@ -77,10 +74,6 @@ class FirstFit:
     def longest(self) -> int:
         """The most slots in a row that can be taken when all are free: all of them."""
         return self._capacity
-
-    def taken(self, size: int) -> int:
-        """How many slots ``take(size)`` takes: just these."""
-        return size
 
     def take(self, size: int) -> int | None:
         """Take ``size`` slots from the front of the first hole that has them, else None."""

@@ -9,7 +9,7 @@ import streamlit as st
 from pagedkv.workloads import POLICIES, RANGES, Setup
 from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import RATES
-from pagedkv.workloads.setup import (
+from pagedkv.workloads.ranges import (
     HIGHEST_RATE,
     LEAST_RATE,
     LONGEST_ITERATION,

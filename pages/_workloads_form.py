@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pagedkv.workloads import RECIPES, Setup, Workload, make_workload
+from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED
 from pagedkv.workloads.setup import max_length_for
-from pagedkv.workloads.study import KINDS, Study
+from pagedkv.workloads.study import Study
 from pagedkv.workloads.workload import WorkloadError
 from pages._workloads_fields import (
     DEFAULTS,
@@ -23,12 +25,11 @@ from pages._workloads_upload import choose_trace
 TRACE = "trace"
 SOURCES = {name: lengths.title for name, lengths in RECIPES.items()} | {TRACE: "A trace file"}
 VARIED = {
-    "policies": "Policies",
-    "block sizes": "Block sizes",
-    "sharing": "Answers that share a prompt",
+    StudyKind.POLICIES: "Policies",
+    StudyKind.BLOCK_SIZES: "Block sizes",
+    StudyKind.SHARING: "Answers that share a prompt",
 }
 MOST_MADE = 100_000  # requests, here; the command line makes more
-DEFAULT_REQUESTS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Asked:
     source: str
     num_requests: int | None
     rate: float | None = None
-    seed: int = 0
+    seed: int = DEFAULT_SEED
     trace: Workload | None = None
     is_at_once: bool = False
 
@@ -58,34 +59,28 @@ class Asked:
 
 def show_form() -> Study | None:
     """Let the visitor choose; return a study once it is asked for and can be."""
-    kind = st.segmented_control(
-        "What is compared",
-        KINDS,
-        format_func=VARIED.__getitem__,
-        default=KINDS[0],
-        required=True,
-        key=key("kind"),
-        persist_state="session",
-    )
-    compared = policies() if kind == "policies" else ()
+    kind = _choose_kind()
+    compared = policies() if kind is StudyKind.POLICIES else ()
     asked = _choose_requests()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         slots = whole("slots", "Slots of KV memory", DEFAULTS.slots)
         size = DEFAULTS.block_size
-        if kind != "block sizes":
+        if kind is not StudyKind.BLOCK_SIZES:
             size = whole("block_size", "Block size", DEFAULTS.block_size)
-        answers = 1 if kind == "sharing" else whole("answers", "Answers", 1)
+        answers = DEFAULTS.answers
+        if kind is not StudyKind.SHARING:
+            answers = whole("answers", "Answers", DEFAULTS.answers)
         iteration_ms = milliseconds() if asked.has_a_clock else DEFAULTS.iteration_ms
         is_asked_for = st.button("Run", icon=":material/play_arrow:")
     if not is_asked_for:
         return None
     try:
         workload = _workload(asked)
-        if kind == "policies" and not compared:
+        if kind is StudyKind.POLICIES and not compared:
             raise WorkloadError("no policy is chosen; choose at least one")
         setup = Setup(
             slots=slots,
-            block_size=min(size, slots) if kind == "block sizes" else size,
+            block_size=min(size, slots) if kind is StudyKind.BLOCK_SIZES else size,
             answers=answers,
             max_length=max_length_for(workload),
             iteration_ms=iteration_ms,
@@ -95,6 +90,20 @@ def show_form() -> Study | None:
         st.text(str(error))  # may repeat what a visitor typed: no Markdown
         return None
     return Study(kind, workload, setup, policies=compared, recipe=asked.recipe, rate=asked.rate)
+
+
+def _choose_kind() -> StudyKind:
+    kinds = [kind.value for kind in StudyKind]  # a widget keeps plain words
+    chosen = st.segmented_control(
+        "What is compared",
+        kinds,
+        format_func=lambda kind: VARIED[StudyKind(kind)],
+        default=kinds[0],
+        required=True,
+        key=key("kind"),
+        persist_state="session",
+    )
+    return StudyKind(chosen)
 
 
 def _choose_requests() -> Asked:
@@ -109,7 +118,8 @@ def _choose_requests() -> Asked:
         )
         if source != TRACE:
             count = whole("requests", "Requests", DEFAULT_REQUESTS, most=MOST_MADE)
-            return Asked(source, count, requests_a_second(source), whole("seed", "Seed", 0))
+            rate = requests_a_second(source)
+            return Asked(source, count, rate, seed=whole("seed", "Seed", DEFAULT_SEED))
         count, at_once = first_requests(), is_at_once()
     return Asked(source, count, trace=choose_trace(), is_at_once=at_once)
 

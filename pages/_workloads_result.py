@@ -17,7 +17,14 @@ from pagedkv.figures import (
     sizes_figure,
     sizes_table,
 )
-from pagedkv.workloads.drawn import batch_lines, compared_rows, savings, share_bars, size_points
+from pagedkv.workloads.figure_data import (
+    batch_lines,
+    compared_rows,
+    savings,
+    share_bars,
+    size_points,
+)
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.reasons import reasons
 from pagedkv.workloads.sentences import finding_words, notes, workload_words
 from pagedkv.workloads.study import Findings
@@ -29,7 +36,11 @@ def show_findings(findings: Findings) -> None:
     st.text(findings.about.title)  # may be a file's name: no Markdown
     st.markdown(workload_words(findings))
     st.markdown(finding_words(findings))
-    show = {"policies": show_policies, "block sizes": show_sizes, "sharing": show_sharing}
+    show = {
+        StudyKind.POLICIES: show_policies,
+        StudyKind.BLOCK_SIZES: show_sizes,
+        StudyKind.SHARING: show_sharing,
+    }
     show[findings.about.kind](findings)
     show_comparison(findings)
     st.subheader("How these figures came about", anchor=False)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pagedkv.workloads import Workload
 from pagedkv.workloads.trace_file import ReadTrace, TraceError, read_trace
-from pagedkv.workloads.trace_formats import FORMATS
+from pagedkv.workloads.trace_formats import FORMATS, column_names
 from pagedkv.workloads.trace_lines import LARGEST_FILE
 
 UPLOAD = "workloads_upload"
@@ -15,7 +15,7 @@ OPEN = "workloads_open"  # the open file, in the session: the widget loses it on
 TRACE = "workloads_trace"  # what it was read as, and with or without its bad rows
 
 MEGABYTES = LARGEST_FILE // 1_000_000
-HELP = "; ".join(f"{form.name}: {', '.join(form.columns)}" for form in FORMATS)
+HELP = "; ".join(f"{form.name}: {column_names(form)}" for form in FORMATS)
 
 Read = ReadTrace | TraceError
 
@@ -87,7 +87,7 @@ def _show(read: ReadTrace) -> None:
     """The format that was recognised, and what was found and left out."""
     workload = read.workload
     st.text(
-        f"Read as {read.format.name} ({', '.join(read.format.columns)}): {len(workload):,} "
+        f"Read as {read.format.name} ({column_names(read.format)}): {len(workload):,} "
         f"requests over {workload.arrivals[-1]:,.0f} s, {workload.mean_input:,.1f} tokens in and "
         f"{workload.mean_output:,.1f} out on average."
     )

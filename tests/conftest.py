@@ -1,7 +1,7 @@
 """What holds for every test: where the project is, and that none is passed over."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,21 @@ def browser() -> Iterator[Browser]:
     """One browser for all tests of this worker, for Playwright runs once in a process."""
     with chromium() as running:
         yield running
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """``run(*arguments)`` is (exit code, stdout, stderr) of one command, in this process."""
+    from pagedkv.__main__ import main  # not before PAGEDKV_DEVICE is set
+
+    def once(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(arguments)
+        except SystemExit as stopped:  # argparse's own way to refuse
+            code = stopped.code
+        return code, *capsys.readouterr()
+
+    return once
 
 
 @pytest.hookimpl(trylast=True)

@@ -8,24 +8,10 @@ import sys
 
 import pytest
 
-from pagedkv.__main__ import COMMANDS, main, with_values_joined
+from pagedkv.__main__ import COMMANDS, with_values_joined
 from pagedkv.lessons import LESSONS
 
 SLUGS = [lesson.slug for lesson in LESSONS]
-
-
-@pytest.fixture
-def run(capsys):
-    """``run(*arguments)`` is (exit code, stdout, stderr) of one command, in this process."""
-
-    def once(*arguments: str) -> tuple[int, str, str]:
-        try:
-            code = main(arguments)
-        except SystemExit as stopped:  # argparse's own way to refuse
-            code = stopped.code
-        return code, *capsys.readouterr()
-
-    return once
 
 
 def shell(command: str, project, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -10,31 +10,31 @@ from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, name
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
-    from pagedkv.workloads.drawn import BatchLine
+    from pagedkv.workloads.figure_data import BatchLine
 
 HEIGHT = 430
 MARGIN = {"l": 56, "r": 12, "t": 16, "b": 164}
 HEADROOM = 1.06  # of the scale, above its highest value
 LOOKS = {  # policy -> colour, dash
-    "Max": (OKABE_ITO[5], "dot"),
-    "Pow2": (OKABE_ITO[1], "dashdot"),
-    "Oracle": (OKABE_ITO[3], "dash"),
-    "Paged": (OKABE_ITO[0], "solid"),
+    "max": (OKABE_ITO[5], "dot"),
+    "pow2": (OKABE_ITO[1], "dashdot"),
+    "oracle": (OKABE_ITO[3], "dash"),
+    "paged": (OKABE_ITO[0], "solid"),
 }
 DARK_PAGED = OKABE_ITO[4]
 
 WORDS = Phrases(
     {
-        "line": "{policy}: mean {mean:.2f}",
-        "line_paper": "{policy}: mean {mean:.2f}, in the paper {paper:.2f}",
-        "paper": "{policy} in the paper: mean {mean:.2f}",
+        "line": "{name}: mean {mean:.2f}",
+        "line_paper": "{name}: mean {mean:.2f}, in the paper {paper:.2f}",
+        "paper": "{name} in the paper: mean {mean:.2f}",
         "legend_paper": "mean in the paper",
         "x_axis": "iteration",
         "y_axis": "requests in a batch",
-        "hover": "{policy}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
+        "hover": "{name}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
         "alt": "Requests in a batch, over iterations; means are over those in which somebody runs. "
         "{lines}",
-        "alt_line": "{policy}: mean {mean:.2f}, the curve reaches {most:.1f}.",
+        "alt_line": "{name}: mean {mean:.2f}, the curve reaches {most:.1f}.",
         "alt_paper": "In the paper {mean:.2f}.",
     }
 )
@@ -64,7 +64,7 @@ def batches_alt(lines: Sequence["BatchLine"]) -> str:
     said = []
     for line in lines:
         most = max((value for _, value in line.points), default=0.0)
-        said.append(WORDS.say("alt_line", policy=line.policy, mean=line.mean, most=most))
+        said.append(WORDS.say("alt_line", name=line.name, mean=line.mean, most=most))
         if line.paper is not None:
             said.append(WORDS.say("alt_paper", mean=line.paper))
     return WORDS.say("alt", lines=" ".join(said))
@@ -73,7 +73,7 @@ def batches_alt(lines: Sequence["BatchLine"]) -> str:
 def batches_table(lines: Sequence["BatchLine"]) -> pd.DataFrame:
     """List every stretch of every line."""
     return pd.DataFrame(
-        {"policy": line.policy, "from iteration": start, "requests in a batch": round(value, 2)}
+        {"policy": line.name, "from iteration": start, "requests in a batch": round(value, 2)}
         for line in lines
         for start, value in line.points
     )
@@ -81,22 +81,22 @@ def batches_table(lines: Sequence["BatchLine"]) -> pd.DataFrame:
 
 def _line(line: "BatchLine", dark: bool) -> go.Scatter:
     colour, dash = LOOKS[line.policy]
-    if dark and line.policy == "Paged":
+    if dark and line.policy == "paged":
         colour = DARK_PAGED
     key = "line" if line.paper is None else "line_paper"
     return go.Scatter(
-        name=WORDS.say(key, policy=line.policy, mean=line.mean, paper=line.paper),
+        name=WORDS.say(key, name=line.name, mean=line.mean, paper=line.paper),
         x=[start for start, _ in line.points],
         y=[value for _, value in line.points],
         mode="lines",
         line={"color": colour, "width": 2.5, "dash": dash, "shape": "hv"},
-        hovertemplate=WORDS.say("hover", policy=line.policy),
+        hovertemplate=WORDS.say("hover", name=line.name),
     )
 
 
 def _paper(line: "BatchLine", last: int, look: Theme) -> go.Scatter:
     """A thin line across the figure; one entry in the legend stands for all of them."""
-    name = WORDS.say("paper", policy=line.policy, mean=line.paper)
+    name = WORDS.say("paper", name=line.name, mean=line.paper)
     return go.Scatter(
         name=WORDS.say("legend_paper"),
         x=[0, last],

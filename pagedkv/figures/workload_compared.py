@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 if TYPE_CHECKING:  # a table lists what was compared and knows nobody who compares
-    from pagedkv.workloads.drawn import ComparedRow
+    from pagedkv.workloads.figure_data import ComparedRow
 
 
 def compared_table(rows: Sequence["ComparedRow"]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pagedkv.figures.theme import TEXT_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
-    from pagedkv.workloads.drawn import Saving
+    from pagedkv.workloads.figure_data import Saving
 
 HEIGHT = 400
 MARGIN = {"l": 56, "r": 12, "t": 16, "b": 120}

@@ -15,7 +15,7 @@ from pagedkv.figures.theme import CLEAR, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
-    from pagedkv.workloads.drawn import ShareBar
+    from pagedkv.workloads.figure_data import ShareBar
 
 ROW_HEIGHT = 40
 MARGIN = {"l": 108, "r": 20, "t": 8, "b": 136}
@@ -37,16 +37,15 @@ WORDS = Phrases(
         "alt_paper": "In the paper tokens {token:.1f} %.",
     }
 )
-PARTS = ("token", "reserved", "internal", "external")
 
 
 def shares_figure(bars: Sequence["ShareBar"], *, dark: bool = False) -> go.Figure:
-    """Draw a bar for each policy, from 0 to 100 %; parts differ in colour and pattern."""
+    """Draw at least one bar, from 0 to 100 %; parts differ in colour and pattern."""
     look = theme(dark)
     height = ROW_HEIGHT * len(bars) + MARGIN["t"] + MARGIN["b"]
     figure = base_figure(look, height, MARGIN)
-    for index, part in enumerate(PARTS):
-        figure.add_trace(_part(part, [bar.parts[index] for bar in bars], bars, look))
+    for part in bars[0].parts:
+        figure.add_trace(_part(part, [bar.parts[part] for bar in bars], bars, look))
     rest = [_rest(bar) for bar in bars]
     if any(rest):
         figure.add_trace(_part("unsplit", rest, bars, look))
@@ -71,7 +70,7 @@ def shares_alt(bars: Sequence["ShareBar"]) -> str:
     said = []
     for bar in bars:
         key = "alt_paper" if bar.is_paper else "alt_bar"
-        values = {part: value or 0.0 for part, value in zip(PARTS, bar.parts, strict=True)}
+        values = {part: value or 0.0 for part, value in bar.parts.items()}
         said.append(WORDS.say(key, policy=bar.policy, **values))
     return WORDS.say("alt", bars=" ".join(said))
 
@@ -84,7 +83,7 @@ def shares_table(bars: Sequence["ShareBar"]) -> pd.DataFrame:
             "from": "the paper" if bar.is_paper else "the simulation",
             **{
                 f"{part}, %": None if value is None else round(value, 2)
-                for part, value in zip(PARTS, bar.parts, strict=True)
+                for part, value in bar.parts.items()
             },
         }
         for bar in bars
@@ -93,7 +92,7 @@ def shares_table(bars: Sequence["ShareBar"]) -> pd.DataFrame:
 
 def _rest(bar: "ShareBar") -> float:
     """Per cent that a bar of the paper says nothing of, where it prints one part only."""
-    printed = [part for part in bar.parts if part is not None]
+    printed = [part for part in bar.parts.values() if part is not None]
     return 100 - printed[0] if len(printed) == 1 else 0.0
 
 

@@ -11,7 +11,7 @@ from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
-    from pagedkv.workloads.drawn import SizePoint
+    from pagedkv.workloads.figure_data import SizePoint
 
 HEIGHT = 560
 MARGIN = {"l": 56, "r": 12, "t": 40, "b": 56}

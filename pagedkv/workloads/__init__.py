@@ -8,7 +8,8 @@ No tensor, no model: what is counted is slots.
 
 from pagedkv.workloads.makers import RECIPES, make_workload
 from pagedkv.workloads.outcome import Outcome, Shares
-from pagedkv.workloads.setup import POLICIES, RANGES, Setup
+from pagedkv.workloads.ranges import RANGES
+from pagedkv.workloads.setup import POLICIES, Setup
 from pagedkv.workloads.simulation import Simulation
 from pagedkv.workloads.workload import Request, Workload, WorkloadError
 

@@ -5,27 +5,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pagedkv.workloads.makers import RECIPES, make_workload
+from pagedkv.number_from_text import number_from_text
+from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED, RECIPES, make_workload
+from pagedkv.workloads.messages import any_of, counted, cut
 from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.progress_line import progress_line
-from pagedkv.workloads.setup import (
-    HIGHEST_RATE,
-    LEAST_RATE,
-    POLICIES,
-    Setup,
-    max_length_for,
-    require_measure,
-    require_number,
-)
-from pagedkv.workloads.shown import any_of, counted, cut
+from pagedkv.workloads.ranges import require_number
+from pagedkv.workloads.setup import POLICIES, Setup, max_length_for
 from pagedkv.workloads.simulation import Simulation
 from pagedkv.workloads.trace_file import LARGEST_FILE, TraceError, read_trace
 from pagedkv.workloads.trace_formats import column_names
 from pagedkv.workloads.workload import Workload, WorkloadError
-from pagedkv.workloads.written import number_written
 
 DECIMALS = 4
-DEFAULT_REQUESTS = 4000
+DEFAULTS = Setup()
 
 TABLE_HEAD = (
     *("policy", "token %", "reserved %", "internal %", "external %"),
@@ -33,11 +26,17 @@ TABLE_HEAD = (
 )
 NUMBERS = {  # option -> (its range, what it says)
     "requests": ("requests", f"how many; default {DEFAULT_REQUESTS}, or all of a file"),
-    "block-size": ("block_size", "slots in a block; default 16"),
-    "slots": ("slots", "slots of KV memory; default 15728, OPT-13B's on one A100"),
-    "answers": ("answers", "answers to each prompt, which share its full blocks; default 1"),
-    "seed": ("seed", "the same seed gives the same requests; default 0"),
-    "max-len": ("max_length", "the model's maximum length; default 2048, or a file's longest"),
+    "block-size": ("block_size", f"slots in a block; default {DEFAULTS.block_size}"),
+    "slots": ("slots", f"slots of KV memory; default {DEFAULTS.slots}, OPT-13B's on one A100"),
+    "answers": (
+        "answers",
+        f"answers to each prompt, which share its full blocks; default {DEFAULTS.answers}",
+    ),
+    "seed": ("seed", f"the same seed gives the same requests; default {DEFAULT_SEED}"),
+    "max-len": (
+        "max_length",
+        f"the model's maximum length; default {DEFAULTS.max_length}, or a file's longest",
+    ),
 }
 
 
@@ -52,7 +51,10 @@ def add_simulate(commands: Any) -> None:
         parser.add_argument(f"--{name}", type=_number, metavar="N", help=explanation)
     parser.add_argument("--rate", type=_number, metavar="R", help="requests a second; else at once")
     parser.add_argument(
-        "--iteration-ms", type=_number, metavar="MS", help="how long an iteration takes; default 45"
+        "--iteration-ms",
+        type=_number,
+        metavar="MS",
+        help=f"how long an iteration takes; default {DEFAULTS.iteration_ms:g}",
     )
     parser.add_argument("--skip-bad-rows", action="store_true", help="leave bad rows of a file out")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -66,13 +68,8 @@ def print_simulate(options: argparse.Namespace) -> str:
             require_number(name, value)
     given = {
         name: value
-        for name, option in (
-            ("slots", "slots"),
-            ("block_size", "block_size"),
-            ("answers", "answers"),
-            ("iteration_ms", "iteration_ms"),
-        )
-        if (value := getattr(options, option)) is not None
+        for name in ("slots", "block_size", "answers", "iteration_ms")
+        if (value := getattr(options, name)) is not None
     }
     Setup(**given)  # a wrong number is told before a file is read
     workload, told = _workload(options)
@@ -106,7 +103,7 @@ def outcome_to_dict(outcome: Outcome) -> dict[str, object]:
 
 def _number(text: str) -> int | float | str:
     """The number that ``text`` writes; other text as it is, to be refused by name."""
-    number = number_written(text)
+    number = number_from_text(text)
     return text if number is None else number
 
 
@@ -131,12 +128,11 @@ def _workload(options: argparse.Namespace) -> tuple[Workload, list[str]]:
 def _made(options: argparse.Namespace) -> tuple[Workload, list[str]]:
     if options.skip_bad_rows:
         raise WorkloadError(f"skip-bad-rows is for files; {options.workload} has no bad rows")
-    if options.rate is not None:
-        require_measure("rate", options.rate, LEAST_RATE, HIGHEST_RATE)
-    elif options.iteration_ms is not None:
+    if options.rate is None and options.iteration_ms is not None:
         raise WorkloadError("iteration-ms needs rate; without it all requests are there at once")
     count = DEFAULT_REQUESTS if options.requests is None else options.requests
-    return make_workload(options.workload, count, options.seed or 0, options.rate), []
+    seed = DEFAULT_SEED if options.seed is None else options.seed
+    return make_workload(options.workload, count, seed, options.rate), []
 
 
 def _opened(options: argparse.Namespace) -> tuple[Workload, list[str]]:
@@ -155,7 +151,7 @@ def _opened(options: argparse.Namespace) -> tuple[Workload, list[str]]:
 
 def _read(name: str, skip_bad_rows: bool) -> tuple[Workload, list[str]]:
     path = Path(name)
-    wanted = f"{any_of((*RECIPES, 'a file that can be read'))}"
+    wanted = any_of((*RECIPES, "a file that can be read"))
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -199,7 +195,7 @@ def _table(outcomes: list[Outcome]) -> list[str]:
 def _measured_words(outcome: Outcome) -> str:
     """Over which iterations the means go, and who could never run."""
     iterations = counted(outcome.measured, "iteration")
-    until = ", until the queue is empty" if outcome.is_steady else ""
+    until = ", until the last request has left the queue" if outcome.is_steady else ""
     means = f"means over {iterations} from number {outcome.measured_from} on{until}"
     words = f"{outcome.setup.policy}: {means if outcome.measured else 'nobody ever ran'}."
     if outcome.measured and outcome.idle:

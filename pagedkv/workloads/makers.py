@@ -12,16 +12,20 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from pagedkv.workloads.workload import Workload
+from pagedkv.workloads.messages import any_of, cut
+from pagedkv.workloads.ranges import HIGHEST_RATE, LEAST_RATE, require_measure, require_number
+from pagedkv.workloads.workload import Workload, WorkloadError
 
 MODEL_MAX_LENGTH = 2048  # tokens; OPT's
+DEFAULT_REQUESTS = 4000  # enough to be set beside the paper
+DEFAULT_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
     """Mean tokens and spread (standard deviation / mean) of prompts and of answers.
 
-    ``longest_input`` cuts prompts; answers are cut where prompt and answer reach OPT's 2048.
+    ``longest_input`` cuts prompts; answers are cut where both reach ``MODEL_MAX_LENGTH``.
     """
 
     title: str
@@ -43,8 +47,15 @@ RECIPES: Mapping[str, Lengths] = MappingProxyType(
 def make_workload(recipe: str, num_requests: int, seed: int, rate: float | None = None) -> Workload:
     """Draw ``num_requests`` requests by one of ``RECIPES``.
 
-    They arrive by chance (a Poisson process) at ``rate`` requests a second, or all at once.
+    They arrive by chance (a Poisson process) at ``rate`` requests a second, or all at once. Raises
+    ``WorkloadError`` naming the first argument that is none of ``RECIPES`` or not in its range.
     """
+    if recipe not in RECIPES:
+        raise WorkloadError(f"recipe is {cut(recipe)}; it must be {any_of(tuple(RECIPES))}")
+    require_number("requests", num_requests)
+    require_number("seed", seed)
+    if rate is not None:
+        require_measure("rate", rate, LEAST_RATE, HIGHEST_RATE)
     lengths = RECIPES[recipe]
     rng = np.random.default_rng(seed)
     inputs = _gamma(rng, lengths.mean_input, lengths.spread_input, num_requests)

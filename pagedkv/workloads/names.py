@@ -1,20 +1,21 @@
 """What tells one simulation of a study from the others, in words."""
 
 from pagedkv.trace.written import Phrases
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.setup import Setup
 
 NAMES = {"max": "Max", "pow2": "Pow2", "oracle": "Oracle", "paged": "Paged"}
 
 WORDS = Phrases(
     {
-        "policies": "{policy}",
-        "block sizes": "Blocks of {block_size}",
-        "sharing": "{answers} answers to a prompt",
+        StudyKind.POLICIES: "{policy}",
+        StudyKind.BLOCK_SIZES: "Blocks of {block_size}",
+        StudyKind.SHARING: "{answers} answers to a prompt",
     }
 )
 
 
-def setup_words(kind: str, setup: Setup) -> str:
+def setup_words(kind: StudyKind, setup: Setup) -> str:
     """Name a setup by what a study of this kind varies."""
     return WORDS.say(
         kind,

@@ -15,6 +15,12 @@ class Shares:
     internal: float
     external: float
 
+    @property
+    def empty_of_held(self) -> float:
+        """Per cent of the slots held by requests that hold nothing; 0 where none is held."""
+        held = self.token + self.reserved + self.internal
+        return 100 * (1 - self.token / held) if held else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -22,10 +28,10 @@ class Outcome:
 
     ``mean_batch`` and ``shares`` are means over ``measured`` iterations, from number
     ``measured_from`` on; ``is_steady`` says whether those are what the paper's figures are compared
-    with: from the 500th until the queue is empty. In ``idle`` of the ``iterations`` nobody ran: an
-    engine makes none then, so they are in no mean. ``saved`` is the per cent of blocks that sharing
-    saves. ``batches`` holds (iteration, mean requests in a batch) for at most 256 stretches of all
-    ``iterations``, the idle ones among them.
+    with: from the 500th until the last request has left the queue. In ``idle`` of the
+    ``iterations`` nobody ran: an engine makes none then, so they are in no mean. ``saved`` is the
+    per cent of blocks that sharing saves. ``batches`` holds (iteration, mean requests in a batch)
+    for at most 256 stretches of all ``iterations``, the idle ones among them.
     """
 
     setup: Setup

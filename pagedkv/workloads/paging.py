@@ -7,13 +7,13 @@ iteration. ``tests/workloads/test_paging_twin.py`` drives a ``BlockManager`` bes
 the same free blocks and the same preemptions after every iteration.
 """
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 
 from pagedkv.layout import ceil_div, pool_size
 from pagedkv.workloads.running import Running
 from pagedkv.workloads.usage import Usage
-from pagedkv.workloads.workload import Request, blocks_of_answers, shared_blocks
+from pagedkv.workloads.workload import Request
 
 
 class PagedMemory:
@@ -30,8 +30,10 @@ class PagedMemory:
         self._free = self._num_blocks
         self._takers = [0] * block_size  # [iteration % block_size] -> sequences that take a block
         self._num_sequences = 0
-        self._stored_at_0 = 0  # slots stored now, less one an iteration for each answer
-        self._shared_twice = 0  # blocks that would be held without sharing, and are not
+        # `stored` at iteration 0, if each running answer is traced back at one slot an iteration:
+        # stored(now) = this + now × sequences.
+        self._stored_at_0 = 0
+        self._saved_blocks = 0  # that would be held without sharing, and are not
         self._never_filled = 0  # slots of last blocks behind the last position
         self._last_blocks: list[tuple[int, int, Running]] = []  # by iteration in which it is taken
         self._in_last_block: set[Running] = set()
@@ -87,9 +89,9 @@ class PagedMemory:
             self._never_filled -= self._waste(running.request)
         else:
             self._last_blocks = [entry for entry in self._last_blocks if entry[2] is not running]
-            self._last_blocks.sort()
+            heapify(self._last_blocks)
 
-    def quiet(self, now: int) -> int | None:
+    def iterations_until_growth(self, now: int) -> int | None:
         """In how many iterations after ``now`` a sequence needs a block; None if none runs."""
         for iterations in range(1, self._block_size + 1):
             if self._takers[(now + iterations) % self._block_size]:
@@ -105,7 +107,7 @@ class PagedMemory:
             stored=stored,
             reserved=held - stored - self._never_filled,
             internal=self._never_filled,
-            unshared=held + self._shared_twice * self._block_size,
+            unshared=held + self._saved_blocks * self._block_size,
             growth=self._num_sequences,
         )
 
@@ -114,8 +116,6 @@ class PagedMemory:
 
     def _waste(self, request: Request) -> int:
         """Slots behind the last position, in the last blocks of all answers."""
-        if request.num_positions <= self._shared(request) * self._block_size:
-            return 0
         return self._num_answers * (-request.num_positions % self._block_size)
 
     def _shared(self, request: Request) -> int:
@@ -134,4 +134,23 @@ class PagedMemory:
         self._takers[(running.admitted - running.stored_then + 1) % self._block_size] += answers
         self._stored_at_0 += answers * (running.stored_then - running.admitted)
         self._stored_at_0 -= (answers - sign) * shared * self._block_size
-        self._shared_twice += (answers - sign) * shared
+        self._saved_blocks += (answers - sign) * shared
+
+
+def shared_blocks(num_inputs: int, block_size: int) -> int:
+    """Count the full blocks of a prompt: those that several answers can share unchanged."""
+    return num_inputs // block_size
+
+
+def blocks_of_answers(
+    num_inputs: int, num_positions: int, num_answers: int, block_size: int
+) -> int:
+    """Count the blocks of ``num_answers`` answers with ``num_positions`` slots filled in each.
+
+    The prompt's full blocks are there once, everything behind them for each answer.
+
+    >>> blocks_of_answers(6, 9, 2, 4)
+    5
+    """
+    shared = shared_blocks(num_inputs, block_size)
+    return shared + num_answers * (ceil_div(num_positions, block_size) - shared)

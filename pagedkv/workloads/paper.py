@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-SLOTS = 15_728  # OPT-13B on one A100: 12 GiB at 819,200 bytes a token, in whole blocks of 16
+KV_BYTES = 12 * 2**30  # for the KV cache of OPT-13B on one A100: table 1
+BYTES_PER_TOKEN = 819_200  # of OPT-13B: keys and values of 5120 numbers, 40 layers, 2 bytes each
+BLOCK_SIZE = 16  # tokens; vLLM's default
+SLOTS = KV_BYTES // BYTES_PER_TOKEN // BLOCK_SIZE * BLOCK_SIZE  # in whole blocks
 RATES: Mapping[str, float] = MappingProxyType({"sharegpt": 2.0, "alpaca": 30.0})  # figure 13
 
 
@@ -19,6 +22,9 @@ class Certainty(StrEnum):
 
     TWO_COPIES = "read in two independent copies"
     ONE_COPY = "read in one copy"
+
+
+_TWO, _ONE = Certainty.TWO_COPIES, Certainty.ONE_COPY
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +40,11 @@ def _printed(where: str, certainty: Certainty, **values: float) -> Mapping[str, 
     return {name: Printed(value, where, certainty) for name, value in values.items()}
 
 
-def _figure_2(token: float, **others: float) -> Mapping[str, Printed]:
-    """The token share is in both copies but for Pow2, the split in one."""
-    sure = Certainty.ONE_COPY if token == 26.8 else Certainty.TWO_COPIES
+def _figure_2(certainty: Certainty, *, token: float, **others: float) -> Mapping[str, Printed]:
+    """``certainty`` is that of the token share; the others were read in one copy."""
     return {
-        **_printed("figure 2", sure, token=token),
-        **_printed("figure 2", Certainty.ONE_COPY, **others),
+        **_printed("figure 2", certainty, token=token),
+        **_printed("figure 2", _ONE, **others),
     }
 
 
@@ -47,27 +52,23 @@ def _figure_2(token: float, **others: float) -> Mapping[str, Printed]:
 # missing; vLLM's other parts are not told apart.
 SHARES: Mapping[str, Mapping[str, Printed]] = MappingProxyType(
     {
-        "max": _figure_2(token=20.4, reserved=13.3, internal=57.3, external=8.9),
-        "pow2": _figure_2(token=26.8, reserved=17.9, internal=13.6, external=41.6),
-        "oracle": _figure_2(token=38.2, reserved=25.2, external=36.6),
-        "paged": _figure_2(token=96.3),
+        "max": _figure_2(_TWO, token=20.4, reserved=13.3, internal=57.3, external=8.9),
+        "pow2": _figure_2(_ONE, token=26.8, reserved=17.9, internal=13.6, external=41.6),
+        "oracle": _figure_2(_TWO, token=38.2, reserved=25.2, external=36.6),
+        "paged": _figure_2(_TWO, token=96.3),
     }
 )
 
 # Mean requests in a batch, OPT-13B: recipe -> policy.
 BATCHES: Mapping[str, Mapping[str, Printed]] = MappingProxyType(
     {
-        "sharegpt": _printed(
-            "figure 13a", Certainty.TWO_COPIES, max=7.00, pow2=9.81, oracle=13.62, paged=30.42
-        ),
-        "alpaca": _printed(
-            "figure 13b", Certainty.ONE_COPY, max=7.00, pow2=43.24, oracle=72.75, paged=132.44
-        ),
+        "sharegpt": _printed("figure 13a", _TWO, max=7.00, pow2=9.81, oracle=13.62, paged=30.42),
+        "alpaca": _printed("figure 13b", _ONE, max=7.00, pow2=43.24, oracle=72.75, paged=132.44),
     }
 )
 
 # Per cent of blocks saved by sharing, OPT-13B: recipe -> way of decoding -> answers.
-_15, _TEXT = ("figure 15", Certainty.TWO_COPIES), ("section 6.3", Certainty.TWO_COPIES)
+_15, _TEXT = ("figure 15", _TWO), ("section 6.3", _TWO)
 SAVINGS: Mapping[str, Mapping[str, Mapping[int, Printed]]] = MappingProxyType(
     {
         "alpaca": {

@@ -6,17 +6,19 @@ from itertools import groupby
 from pagedkv.trace.written import Phrases
 from pagedkv.workloads.compare import (
     ENOUGH,
-    ITERATION_MS,
     Compared,
+    NotBeside,
     compared,
     not_beside_the_paper,
     printed_saving,
 )
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.makers import RECIPES
 from pagedkv.workloads.names import NAMES, setup_words
-from pagedkv.workloads.paper import RATES, SLOTS
+from pagedkv.workloads.paper import BLOCK_SIZE, RATES, SLOTS
+from pagedkv.workloads.setup import ITERATION_MS
 from pagedkv.workloads.simulation import WARM_UP
-from pagedkv.workloads.study import Findings
+from pagedkv.workloads.study import Findings, StudyDescription
 
 CLOSE_POINTS = 1.0  # of a share; what differs less needs no cause of its own
 CLOSE_BATCH = 6.0  # per cent
@@ -52,14 +54,16 @@ WORDS = Phrases(
         "beam": "Beam search is not simulated. Its answers share what they generated as well, "
         "which is why the paper saves {beam:.1f} % there, with {answers} answers, and "
         "{parallel:.1f} % by sampling.",
-        "other": "The paper prints nothing for this memory and workload, so its figures are not "
-        "set beside ours. It has OPT-13B's {slots:,} slots, blocks of 16, one answer to a "
-        "prompt but where answers are compared, and {rates}; a queue that is never empty will do.",
-        "clock": "The paper's figures are not set beside ours: at {rate:g} requests a second, how "
-        "many run follows from how long an iteration takes. Its own numbers make that {ms:g} ms.",
-        "few": "{what}: not set beside the paper. {finished} requests ended; it takes {enough:,}, "
-        "and {iterations} iterations that are measured once the pool has filled, for chance to "
-        "decide little.",
+        NotBeside.OTHER: "The paper prints nothing for this memory and workload, so its figures "
+        "are not set beside ours. It has OPT-13B's {slots:,} slots, blocks of {block_size}, one "
+        "answer to a prompt but where answers are compared, and {rates}; a queue that is never "
+        "empty will do.",
+        NotBeside.CLOCK: "The paper's figures are not set beside ours: at {rate:g} requests a "
+        "second, how many run follows from how long an iteration takes. Its own numbers make that "
+        "{ms:g} ms.",
+        NotBeside.FEW: "{what}: not set beside the paper. {finished} requests ended; it takes "
+        "{enough:,}, and {iterations} iterations that are measured once the pool has filled, for "
+        "chance to decide little.",
         "sizes": "Memory alone would make blocks as small as can be. The paper measured speed too "
         "(figure 18b, read in two independent copies): ShareGPT did best with blocks of 16 to 128, "
         "Alpaca with 16 and 32.",
@@ -69,20 +73,27 @@ WORDS = Phrases(
 
 def reasons(findings: Findings) -> list[str]:
     """A line for each policy or number of answers that is compared, and why others are not."""
-    if findings.about.kind == "block sizes":
+    about, pairs = findings.about, compared(findings)
+    if about.kind is StudyKind.BLOCK_SIZES:
         return [WORDS.say("sizes")]
-    said, pairs = [], compared(findings)
-    if findings.about.kind == "sharing":
-        said += _savings(findings, pairs)
-    else:
-        for policy, of_policy in groupby(pairs, key=lambda pair: pair.outcome.setup.policy):
-            said.append(_policy(findings, policy, {pair.what: pair for pair in of_policy}))
-    if pairs:
-        said.append(_drawn(findings))
+    said: list[str] = []
+    if about.recipe is not None and pairs:  # nothing of a trace is compared
+        say = _savings if about.kind is StudyKind.SHARING else _policies
+        said = [*say(about, about.recipe, pairs), _drawn(about, about.recipe)]
     return [*said, *_not_compared(findings)]
 
 
-def _policy(findings: Findings, policy: str, pairs: Mapping[str, Compared]) -> str:
+def _policies(about: StudyDescription, recipe: str, pairs: tuple[Compared, ...]) -> list[str]:
+    """A line for each policy."""
+    return [
+        _policy(about, recipe, policy, {pair.what: pair for pair in of_policy})
+        for policy, of_policy in groupby(pairs, key=lambda pair: pair.outcome.setup.policy)
+    ]
+
+
+def _policy(
+    about: StudyDescription, recipe: str, policy: str, pairs: Mapping[str, Compared]
+) -> str:
     """How far a policy is from the paper, and the cause of what is not close."""
     batch, said = pairs["batch"], []
     shares = [pair for what, pair in pairs.items() if what != "batch"]
@@ -95,16 +106,17 @@ def _policy(findings: Findings, policy: str, pairs: Mapping[str, Compared]) -> s
     said.append(WORDS.say("batch", **numbers))
     parts = {pair.what: pair.difference for pair in far}
     return " ".join(
-        [f"{NAMES[policy]}: {', and '.join(said)}.", *_causes(findings, policy, batch, parts)]
+        [f"{NAMES[policy]}: {', and '.join(said)}.", *_causes(about, recipe, batch, parts)]
     )
 
 
 def _causes(
-    findings: Findings, policy: str, batch: Compared, far: Mapping[str, float]
+    about: StudyDescription, recipe: str, batch: Compared, far: Mapping[str, float]
 ) -> list[str]:
     """Why the batch, or the shares that are ``far`` by so many points, are not the paper's."""
-    about, outcome = findings.about, batch.outcome
-    numbers = {"rate": RATES[about.recipe or ""], "ms": outcome.setup.iteration_ms}
+    outcome = batch.outcome
+    policy = outcome.setup.policy
+    numbers = {"rate": RATES[recipe], "ms": outcome.setup.iteration_ms}
     is_batch_close = abs(batch.per_cent) <= CLOSE_BATCH
     said = []
     if policy == "paged" and not about.is_saturated:
@@ -114,20 +126,19 @@ def _causes(
             said.append(WORDS.say("no_evidence", **numbers))
     elif policy == "paged" and batch.per_cent > CLOSE_BATCH:
         said.append(WORDS.say("saturated", **numbers))
-    elif far.get("internal", 0) > 0 or far.get("external", 0) < 0:
-        said += [WORDS.say("pow2")] if policy == "pow2" else []
+    elif policy == "pow2" and (far.get("internal", 0) > 0 or far.get("external", 0) < 0):
+        said.append(WORDS.say("pow2"))
     return said or ([] if is_batch_close and not far else [WORDS.say("lengths")])
 
 
-def _drawn(findings: Findings) -> str:
-    about = findings.about
-    recipe = RECIPES[about.recipe or ""]
+def _drawn(about: StudyDescription, recipe: str) -> str:
+    lengths = RECIPES[recipe]
     return WORDS.say(
         "drawn",
         input=about.mean_input,
         output=about.mean_output,
-        paper_input=recipe.mean_input,
-        paper_output=recipe.mean_output,
+        paper_input=lengths.mean_input,
+        paper_output=lengths.mean_output,
     )
 
 
@@ -143,6 +154,7 @@ def _not_compared(findings: Findings) -> list[str]:
             WORDS.say(
                 cause,
                 slots=SLOTS,
+                block_size=BLOCK_SIZE,
                 rates=" or ".join(
                     f"{rate:g} {RECIPES[name].title} requests a second"
                     for name, rate in RATES.items()
@@ -158,8 +170,8 @@ def _not_compared(findings: Findings) -> list[str]:
     return said
 
 
-def _savings(findings: Findings, pairs: tuple[Compared, ...]) -> list[str]:
-    about = findings.about
+def _savings(about: StudyDescription, recipe: str, pairs: tuple[Compared, ...]) -> list[str]:
+    """A line for each number of answers, and what is known of how the paper measured."""
     said = [
         WORDS.say(
             "saving",
@@ -170,20 +182,14 @@ def _savings(findings: Findings, pairs: tuple[Compared, ...]) -> list[str]:
         )
         for pair in pairs
     ]
-    if about.recipe == "alpaca" and any(pair.difference > CLOSE_POINTS for pair in pairs):
+    if recipe == "alpaca" and any(pair.difference > CLOSE_POINTS for pair in pairs):
         said.append(WORDS.say("alpaca_saving"))
-    if about.recipe == "sharegpt" and pairs:
+    if recipe == "sharegpt":
         said.append(WORDS.say("sharegpt_saving"))
-    if pairs:
-        last = pairs[-1]
-        beam = printed_saving(about, last.outcome, "beam")
-        if beam is not None:
-            said.append(
-                WORDS.say(
-                    "beam",
-                    beam=beam.value,
-                    answers=last.outcome.setup.answers,
-                    parallel=last.paper.value,
-                )
-            )
+    last = pairs[-1]
+    beam = printed_saving(about, last.outcome, "beam")
+    if beam is not None:
+        answers = last.outcome.setup.answers
+        numbers = {"beam": beam.value, "answers": answers, "parallel": last.paper.value}
+        said.append(WORDS.say("beam", **numbers))
     return said

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pagedkv.contiguous import ContiguousRegion
-from pagedkv.contiguous_buddy import Buddy
-from pagedkv.refusals import OutOfSlots
+from pagedkv.contiguous_buddy import Buddy, power_of_two_for
 from pagedkv.workloads.running import Running
 from pagedkv.workloads.usage import Usage
 from pagedkv.workloads.workload import Request
@@ -26,8 +25,7 @@ def reserve_max(_: Request, max_length: int) -> int:
 
 def reserve_pow2(request: Request, max_length: int) -> int:
     """The prompt, and the answer rounded up to a power of two: 25 -> 32; at most the maximum."""
-    rounded = 1 << (request.num_outputs - 1).bit_length()
-    return min(request.num_inputs + rounded, max_length)
+    return min(request.num_inputs + power_of_two_for(request.num_outputs), max_length)
 
 
 def reserve_oracle(request: Request, _: int) -> int:
@@ -41,7 +39,10 @@ RESERVATIONS: Mapping[str, Reserve] = MappingProxyType(
 
 
 class ReservingMemory:
-    """``num_slots`` slots in one region; ``reserve`` says how many each answer is given."""
+    """``num_slots`` slots in one region; ``reserve`` says how many each answer is given.
+
+    The region knows who has which slots; how many of them are filled is counted here.
+    """
 
     def __init__(self, reserve: Reserve, num_slots: int, num_answers: int, max_length: int) -> None:
         self._reserve = reserve
@@ -50,7 +51,9 @@ class ReservingMemory:
         self.region = ContiguousRegion(num_slots, place=Buddy)
         self._fits: dict[int, bool] = {}  # size of a reservation -> whether an empty region has it
         self._num_sequences = 0
-        self._stored_at_0 = 0  # slots stored now, less one an iteration for each answer
+        # `stored` at iteration 0, if each running answer is traced back at one slot an iteration:
+        # stored(now) = this + now × sequences.
+        self._stored_at_0 = 0
         self._to_be_filled = 0  # slots that the running requests will have filled in the end
         self._never_filled = 0
 
@@ -72,26 +75,21 @@ class ReservingMemory:
         size = self._reserve(running.request, self._max_length)
         names = self._names(running)
         for index, name in enumerate(names):
-            try:
-                self.region.reserve(name, size)
-            except OutOfSlots:
+            if not self.region.can_reserve(size):
                 for reserved in names[:index]:
                     self.region.release(reserved)
                 return False
-            self.region.store(name, running.stored_then)
+            self.region.reserve(name, size)
         self._count(running, size, 1)
         return True
 
     def release(self, running: Running, now: int) -> None:
-        """End every answer; what it stored since it started is put into its room at once."""
-        since = running.stored(now - 1) - running.stored_then
+        """End every answer; its whole reservation is free again, filled or not."""
         for name in self._names(running):
-            if since:
-                self.region.store(name, since)
             self.region.release(name)
         self._count(running, self._reserve(running.request, self._max_length), -1)
 
-    def quiet(self, now: int) -> int | None:
+    def iterations_until_growth(self, now: int) -> int | None:
         """Nobody will need more."""
         return None
 

@@ -5,8 +5,8 @@ No text of a visitor's occurs in it: a trace's name is shown elsewhere, as plain
 
 from pagedkv.trace.written import Phrases
 from pagedkv.workloads.compare import compared
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.names import NAMES, setup_words
-from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import Findings, Study
 
@@ -61,8 +61,8 @@ def workload_words(findings: Findings) -> str:
     """How many requests, how long, when they come, and what all simulations have in common."""
     about, setup = findings.about, findings.outcomes[0].setup
     common = {
-        "more_blocks": about.kind != "block sizes",
-        "more_answers": about.kind != "sharing" and setup.answers > 1,
+        "more_blocks": about.kind is not StudyKind.BLOCK_SIZES,
+        "more_answers": about.kind is not StudyKind.SHARING and setup.answers > 1,
         "more_clock": not about.is_saturated,
     }
     numbers = {
@@ -84,29 +84,23 @@ def workload_words(findings: Findings) -> str:
 
 def finding_words(findings: Findings) -> str:
     """The study's result in a sentence or two."""
-    outcomes = findings.outcomes
-    first, last = outcomes[0], outcomes[-1]
-    if findings.about.kind == "policies":
-        return _most_words(findings)
-    if findings.about.kind == "block sizes":
-        return WORDS.say(
-            "sizes",
-            least=first.setup.block_size,
-            least_empty=empty_per_cent(first),
-            least_batch=first.mean_batch,
-            most=last.setup.block_size,
-            most_empty=empty_per_cent(last),
-            most_batch=last.mean_batch,
-        )
-    few, many = first.setup.answers, last.setup.answers
-    return WORDS.say("sharing", few=few, least=first.saved, many=many, most=last.saved)
-
-
-def empty_per_cent(outcome: Outcome) -> float:
-    """Per cent of the slots held by requests that hold nothing."""
-    shares = outcome.shares
-    held = shares.token + shares.reserved + shares.internal
-    return 100 * (1 - shares.token / held) if held else 0.0
+    first, last = findings.outcomes[0], findings.outcomes[-1]
+    match findings.about.kind:
+        case StudyKind.POLICIES:
+            return _most_words(findings)
+        case StudyKind.BLOCK_SIZES:
+            return WORDS.say(
+                "sizes",
+                least=first.setup.block_size,
+                least_empty=first.shares.empty_of_held,
+                least_batch=first.mean_batch,
+                most=last.setup.block_size,
+                most_empty=last.shares.empty_of_held,
+                most_batch=last.mean_batch,
+            )
+        case StudyKind.SHARING:
+            few, many = first.setup.answers, last.setup.answers
+            return WORDS.say("sharing", few=few, least=first.saved, many=many, most=last.saved)
 
 
 def notes(findings: Findings) -> list[str]:
@@ -135,10 +129,10 @@ def notes(findings: Findings) -> list[str]:
                     num_requests=f"{outcome.num_requests:,}",
                 )
             )
-    if most := max(findings.outcomes, key=lambda outcome: outcome.preemptions).preemptions:
-        outcome = next(o for o in findings.outcomes if o.preemptions == most)
-        what = setup_words(kind, outcome.setup)
-        said.append(WORDS.say("preempted", what=what, preemptions=f"{most:,}"))
+    worst = max(findings.outcomes, key=lambda outcome: outcome.preemptions)
+    if worst.preemptions:
+        what = setup_words(kind, worst.setup)
+        said.append(WORDS.say("preempted", what=what, preemptions=f"{worst.preemptions:,}"))
     return said
 
 

@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 
+from pagedkv.workloads.binned_means import BinnedMeans
 from pagedkv.workloads.outcome import Outcome, saved_of, shares_of
 from pagedkv.workloads.running import Running
 from pagedkv.workloads.setup import Setup
-from pagedkv.workloads.sums import Line, Sums
+from pagedkv.workloads.sums import Sums
 from pagedkv.workloads.usage import Usage
 from pagedkv.workloads.workload import Request, Workload
 
@@ -44,8 +45,8 @@ class Simulation:
         self._running: dict[int, Running] = {}  # by number, which is the order of arrival
         self._leaving: list[tuple[int, int, Running]] = []  # by iteration
         self._ever, self._steady = Sums(), Sums()
-        self._queue_was_empty = False
-        self._batches = Line()
+        self._all_admitted = False
+        self._batches = BinnedMeans()
 
     # Questions
 
@@ -119,7 +120,7 @@ class Simulation:
         if not has_preempted:
             self._admit(now)
         if not self._waiting and self._next is None:
-            self._queue_was_empty = True
+            self._all_admitted = True  # for the first time; who is preempted later waits again
         if not self._running:
             if self._next is not None:
                 self.now = self._arrives(self._next)
@@ -134,6 +135,7 @@ class Simulation:
 
     def _arrives(self, request: Request) -> int:
         """The first iteration that begins when the request is there."""
+        # // is exact; the ceiling of a rounded / may be an iteration that begins too early.
         return -int(-request.arrival * 1000 // self.setup.iteration_ms)
 
     def _let_go(self, now: int) -> None:
@@ -180,9 +182,9 @@ class Simulation:
     def _until_something_happens(self, now: int) -> int:
         """Iterations from ``now`` on in which nobody comes, goes, is admitted or takes a block."""
         events = [self._leaving[0][0] - now]
-        quiet = self.memory.quiet(now)
-        if quiet is not None:
-            events.append(quiet)
+        growth = self.memory.iterations_until_growth(now)
+        if growth is not None:
+            events.append(growth)
         if self._next is not None and not self._waiting:
             events.append(self._arrives(self._next) - now)
         if now < WARM_UP:
@@ -192,6 +194,6 @@ class Simulation:
     def _measure(self, usage: Usage, now: int, iterations: int) -> None:
         batch = len(self._running)
         self._ever.add(usage, batch, iterations)
-        if now >= WARM_UP and not self._queue_was_empty:
+        if now >= WARM_UP and not self._all_admitted:
             self._steady.add(usage, batch, iterations)
         self._batches.add(batch, now, iterations)

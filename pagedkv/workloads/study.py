@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.setup import Setup
 from pagedkv.workloads.simulation import OnProgress, Simulation
 from pagedkv.workloads.workload import Workload
 
-KINDS = ("policies", "block sizes", "sharing")
 BLOCK_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # those of the paper's figure 18b
 NUMBERS_OF_ANSWERS = (2, 4, 6)  # those of its figure 15
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class StudyDescription:
     """What a study is of. ``recipe`` is the made workload's, None for a trace.
 
     ``rate`` is in requests a second, None where all are there from the beginning or a trace says.
     """
 
-    kind: str
+    kind: StudyKind
     title: str
     recipe: str | None
     rate: float | None
@@ -34,7 +34,7 @@ class About:
 class Findings:
     """What came of a study. ``outcomes`` lacks setups that a stop left no time for."""
 
-    about: About
+    about: StudyDescription
     outcomes: tuple[Outcome, ...]
     num_setups: int
 
@@ -45,11 +45,14 @@ class Findings:
 
 
 class Study:
-    """``kind`` says what is varied of ``setup``: policies, block sizes, or answers that share."""
+    """``kind`` says what is varied of ``setup``: ``policies``, block sizes, or answers that share.
+
+    Raises ``WorkloadError`` for what is no kind.
+    """
 
     def __init__(
         self,
-        kind: str,
+        kind: StudyKind,
         workload: Workload,
         setup: Setup,
         *,
@@ -57,7 +60,8 @@ class Study:
         recipe: str | None = None,
         rate: float | None = None,
     ) -> None:
-        self.about = About(
+        kind = StudyKind(kind)
+        self.about = StudyDescription(
             kind,
             workload.name,
             recipe,
@@ -91,8 +95,7 @@ class Study:
             if on_progress is None:
                 self._simulation.run()
             else:
-                tell, total = on_progress, each * len(self._setups)
-                self._simulation.run(lambda done, _: tell(before + done, total))  # noqa: B023
+                self._simulation.run(_of_all(on_progress, before, each * len(self._setups)))
             self._ended.append(self._simulation.outcome())
             self._simulation = None
 
@@ -104,11 +107,22 @@ class Study:
         return Findings(self.about, tuple(outcomes), len(self._setups)) if outcomes else None
 
 
-def _varied(kind: str, setup: Setup, policies: Sequence[str]) -> tuple[Setup, ...]:
-    if kind == "policies":
-        return tuple(replace(setup, policy=policy) for policy in policies)
+def _of_all(tell: OnProgress, before: int, total: int) -> OnProgress:
+    """Whom a simulation has to tell, so that ``tell`` hears of all simulations together."""
+
+    def tell_of_all(done: int, _: int) -> None:
+        tell(before + done, total)
+
+    return tell_of_all
+
+
+def _varied(kind: StudyKind, setup: Setup, policies: Sequence[str]) -> tuple[Setup, ...]:
     paged = replace(setup, policy="paged")
-    if kind == "block sizes":
-        fitting = (size for size in BLOCK_SIZES if size <= setup.slots)
-        return tuple(replace(paged, block_size=size) for size in fitting)
-    return tuple(replace(paged, answers=answers) for answers in NUMBERS_OF_ANSWERS)
+    match kind:
+        case StudyKind.POLICIES:
+            return tuple(replace(setup, policy=policy) for policy in policies)
+        case StudyKind.BLOCK_SIZES:
+            fitting = (size for size in BLOCK_SIZES if size <= setup.slots)
+            return tuple(replace(paged, block_size=size) for size in fitting)
+        case StudyKind.SHARING:
+            return tuple(replace(paged, answers=answers) for answers in NUMBERS_OF_ANSWERS)

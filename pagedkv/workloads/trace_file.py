@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pagedkv.workloads.shown import counted, cut
+from pagedkv.workloads.messages import counted, cut
 from pagedkv.workloads.trace_formats import TraceFormat, whole_tokens
 from pagedkv.workloads.trace_lines import LARGEST_FILE, TraceError, require_text
 from pagedkv.workloads.trace_order import out_of_order

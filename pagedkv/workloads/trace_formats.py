@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import inf, isfinite
 
-from pagedkv.workloads.written import number_written
+from pagedkv.number_from_text import number_from_text
 
-LONGEST_ARRIVAL = 1e12  # seconds; larger ones are no time of day either
+LONGEST_ARRIVAL = 1e12  # of its unit; larger ones are no time of day either
 MOST_TOKENS = 10_000_000
 DATE_AND_TIME = re.compile(  # what Azure's traces write, with or without a time zone
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"
@@ -23,28 +22,22 @@ DATE_AND_TIME = re.compile(  # what Azure's traces write, with or without a time
 
 def seconds_as_written(value: object) -> float:
     """Seconds, as a number or as text that writes one. Raises ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError("must be a number of seconds")
-    number = number_written(value) if isinstance(value, str) else value
-    if number is None:
-        raise ValueError("must be a number of seconds")
-    try:
-        seconds = float(number)
-    except OverflowError:
-        seconds = inf
-    if not isfinite(seconds) or not 0 <= seconds <= LONGEST_ARRIVAL:
-        raise ValueError(f"must be a number of seconds from 0 to {LONGEST_ARRIVAL:g}")
-    return seconds
+    return _time(number_from_text(value) if isinstance(value, str) else value, "seconds")
 
 
-def milliseconds(value: object) -> float:
-    """Milliseconds, in seconds. Raises ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("must be a number of milliseconds")
-    try:
-        return seconds_as_written(value) / 1000
-    except ValueError as error:
-        raise ValueError(str(error).replace("seconds", "milliseconds")) from None
+def seconds_from_milliseconds(value: object) -> float:
+    """Seconds of a number of milliseconds, which is no text. Raises ValueError."""
+    return _time(value, "milliseconds") / 1000
+
+
+def _time(number: object, unit: str) -> float:
+    """The number as a float, from 0 to ``LONGEST_ARRIVAL`` of the unit."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise ValueError(f"must be a number of {unit}")
+    # nan is in no range, and Python compares whole numbers that no float can hold as they are.
+    if not 0 <= number <= LONGEST_ARRIVAL:
+        raise ValueError(f"must be a number of {unit} from 0 to {LONGEST_ARRIVAL:g}")
+    return float(number)
 
 
 def date_and_time(value: object) -> float:
@@ -67,7 +60,7 @@ def date_and_time(value: object) -> float:
 
 def whole_tokens(value: object) -> int:
     """A whole number of tokens, or text that writes one; 3.0 is 3. Raises ValueError."""
-    number = number_written(value) if isinstance(value, str) else value
+    number = number_from_text(value) if isinstance(value, str) else value
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_TOKENS:
@@ -113,22 +106,38 @@ def column_names(form: TraceFormat) -> str:
 FORMATS = (
     TraceFormat(
         "Azure LLM inference trace",
-        False,
-        "TIMESTAMP",
-        "ContextTokens",
-        "GeneratedTokens",
-        date_and_time,
+        is_jsonl=False,
+        arrival="TIMESTAMP",
+        inputs="ContextTokens",
+        outputs="GeneratedTokens",
+        seconds=date_and_time,
     ),
     TraceFormat(
         "BurstGPT",  # its README: a request that failed has a response of 0 tokens
-        False,
-        "Timestamp",
-        "Request tokens",
-        "Response tokens",
-        seconds_as_written,
-        answered_tokens,
+        is_jsonl=False,
+        arrival="Timestamp",
+        inputs="Request tokens",
+        outputs="Response tokens",
+        seconds=seconds_as_written,
+        answered=answered_tokens,
     ),
-    TraceFormat("Mooncake", True, "timestamp", "input_length", "output_length", milliseconds),
-    TraceFormat("plain CSV", False, "arrival", "input", "output", seconds_as_written),
-    TraceFormat("plain JSONL", True, "arrival", "input", "output", seconds_as_written),
+    TraceFormat(
+        "Mooncake",
+        is_jsonl=True,
+        arrival="timestamp",
+        inputs="input_length",
+        outputs="output_length",
+        seconds=seconds_from_milliseconds,
+    ),
+    *(
+        TraceFormat(
+            name,
+            is_jsonl=is_jsonl,
+            arrival="arrival",
+            inputs="input",
+            outputs="output",
+            seconds=seconds_as_written,
+        )
+        for name, is_jsonl in (("plain CSV", False), ("plain JSONL", True))
+    ),
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pagedkv.workloads.shown import counted, cut
+from pagedkv.workloads.messages import counted, cut
 from pagedkv.workloads.trace_formats import FORMATS, TraceFormat, column_names
 from pagedkv.workloads.trace_lines import Line, TraceError, numbered_lines
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagedkv.layout import ceil_div
-
 
 class WorkloadError(ValueError):
     """A workload, or what is to be done with it, cannot be; the message says what would do."""
@@ -36,12 +34,12 @@ class Request:
         return self.num_inputs + self.num_outputs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Workload:
     """Requests by arrival, as three arrays [requests]: float64 seconds, and int64 tokens twice.
 
-    ``is_saturated`` says that all of them wait from the beginning. Nobody changes the arrays.
-    Raises ``WorkloadError`` if there is no request.
+    ``is_saturated`` says that all of them wait from the beginning. Nobody changes the arrays. A
+    workload is equal to itself only. Raises ``WorkloadError`` if there is no request.
     """
 
     name: str
@@ -88,22 +86,3 @@ class Workload:
     def all_at_once(self) -> "Workload":
         """The same requests in the same order, all waiting from the beginning."""
         return Workload(self.name, np.zeros_like(self.arrivals), self.inputs, self.outputs)
-
-
-def shared_blocks(num_inputs: int, block_size: int) -> int:
-    """Count the full blocks of a prompt: those that several answers can share unchanged."""
-    return num_inputs // block_size
-
-
-def blocks_of_answers(
-    num_inputs: int, num_positions: int, num_answers: int, block_size: int
-) -> int:
-    """Count the blocks of ``num_answers`` answers with ``num_positions`` slots filled in each.
-
-    The prompt's full blocks are there once, everything behind them for each answer.
-
-    >>> blocks_of_answers(6, 9, 2, 4)
-    5
-    """
-    shared = shared_blocks(num_inputs, block_size)
-    return shared + num_answers * (ceil_div(num_positions, block_size) - shared)

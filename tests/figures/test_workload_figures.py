@@ -20,18 +20,24 @@ from pagedkv.figures import (
     sizes_table,
 )
 from pagedkv.figures.theme import DARK, LIGHT
-from pagedkv.workloads.drawn import BatchLine, ComparedRow, Saving, ShareBar, SizePoint
+from pagedkv.workloads.compare import PARTS
+from pagedkv.workloads.figure_data import BatchLine, ComparedRow, Saving, ShareBar, SizePoint
+
+
+def bar(policy: str, is_paper: bool, *values: float | None) -> ShareBar:
+    return ShareBar(policy, is_paper, dict(zip(PARTS, values, strict=True)))
+
 
 BARS = (
-    ShareBar("Max", False, (20.0, 13.0, 58.0, 9.0)),
-    ShareBar("Max", True, (20.4, 13.3, 57.3, 8.9)),
-    ShareBar("Paged", False, (97.0, 1.5, 0.5, 1.0)),
-    ShareBar("Paged", True, (96.3, None, None, None)),
+    bar("Max", False, 20.0, 13.0, 58.0, 9.0),
+    bar("Max", True, 20.4, 13.3, 57.3, 8.9),
+    bar("Paged", False, 97.0, 1.5, 0.5, 1.0),
+    bar("Paged", True, 96.3, None, None, None),
 )
 LINES = (
-    BatchLine("Max", ((0, 6.0), (100, 7.0)), 7.0, 7.0),
-    BatchLine("Paged", ((0, 40.0), (50, 30.0)), 34.0, 30.42),
-    BatchLine("Oracle", ((0, 12.0),), 12.0, None),
+    BatchLine("max", "Max", ((0, 6.0), (100, 7.0)), 7.0, 7.0),
+    BatchLine("paged", "Paged", ((0, 40.0), (50, 30.0)), 34.0, 30.42),
+    BatchLine("oracle", "Oracle", ((0, 12.0),), 12.0, None),
 )
 POINTS = (SizePoint(1, 0.0, 35.0), SizePoint(16, 2.0, 34.0), SizePoint(256, 22.0, 27.0))
 GROUPS = (Saving(2, 7.1, 6.09, 37.56), Saving(4, 10.6, None, None))
@@ -107,8 +113,8 @@ def test_each_line_has_its_points_and_the_papers_mean_across():
 
 
 def test_a_line_without_a_point_can_be_drawn():
-    assert batches_figure((BatchLine("Max", (), 0.0, None),)).data[0].x == ()
-    assert "the curve reaches 0.0" in batches_alt((BatchLine("Max", (), 0.0, None),))
+    assert batches_figure((BatchLine("max", "Max", (), 0.0, None),)).data[0].x == ()
+    assert "the curve reaches 0.0" in batches_alt((BatchLine("max", "Max", (), 0.0, None),))
 
 
 def test_block_sizes_are_equally_far_apart():

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from pagedkv.figures import shares_alt
 from pagedkv.workloads import POLICIES, Setup, Simulation, make_workload
-from pagedkv.workloads.drawn import share_bars
+from pagedkv.workloads.figure_data import share_bars
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.sentences import finding_words
 from pagedkv.workloads.study import Findings, Study
 
@@ -45,7 +46,8 @@ def simulated(app: AppTest, **numbers: int) -> AppTest:
 
 def expected(**setup: Any) -> Findings:
     workload = make_workload("sharegpt", REQUESTS, 0)
-    study = Study("policies", workload, Setup(**setup), policies=POLICIES, recipe="sharegpt")
+    kind, recipe = StudyKind.POLICIES, "sharegpt"
+    study = Study(kind, workload, Setup(**setup), policies=POLICIES, recipe=recipe)
     study.run()
     found = study.findings()
     assert found is not None

@@ -1,7 +1,8 @@
 """The paper's figures come out: OPT-13B's pool, ShareGPT's lengths, a queue that is never empty.
 
-Means of five seeds with 4,000 requests each, over the iterations from the 500th until the queue is
-empty. Printed values and tolerances are written here again, apart from ``pagedkv.workloads.paper``.
+Means of five seeds with 4,000 requests each, over the iterations from the 500th until the last
+request has left the queue. Printed values and tolerances are written here again, apart from
+``pagedkv.workloads.paper``.
 """
 
 from functools import cache

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pagedkv.__main__ import main
 from pagedkv.workloads import POLICIES
 from pagedkv.workloads.trace_file import LARGEST_FILE
 
@@ -22,20 +21,6 @@ KEYS = [
     "turned_away",
 ]
 SMALL = ("simulate", "--requests", "60")
-
-
-@pytest.fixture
-def run(capsys):
-    """``run(*arguments)`` is (exit code, stdout, stderr) of one command, in this process."""
-
-    def once(*arguments: str) -> tuple[int, str, str]:
-        try:
-            code = main(arguments)
-        except SystemExit as stopped:  # argparse's own way to refuse
-            code = stopped.code
-        return code, *capsys.readouterr()
-
-    return once
 
 
 def figures(run, *arguments: str) -> dict[str, dict]:
@@ -246,3 +231,10 @@ def test_iterations_in_which_nobody_runs_are_told(run, tmp_path) -> None:
     _, out, _ = run("simulate", "--workload", str(trace), "--policy", "paged")
     assert "means over 6 iterations from number 0 on" in out
     assert "Nobody ran in 197 others, which no mean counts." in out
+
+
+def test_where_nobody_ever_waits_no_mean_ends_with_an_empty_queue(run) -> None:
+    """The queue is empty in every iteration: what ends the means is that nobody comes any more."""
+    _, out, _ = run("simulate", "--rate", "0.5", "--requests", "100", "--policy", "paged")
+    assert "from number 500 on, until the last request has left the queue." in out
+    assert "queue is empty" not in out

@@ -6,9 +6,16 @@ from itertools import groupby
 import pytest
 from workload_samples import workload_of
 
-from pagedkv.workloads import POLICIES, Setup, Workload, make_workload
+from pagedkv.workloads import POLICIES, Setup, Workload, WorkloadError, make_workload
 from pagedkv.workloads.compare import ENOUGH, compared
-from pagedkv.workloads.drawn import batch_lines, compared_rows, savings, share_bars, size_points
+from pagedkv.workloads.figure_data import (
+    batch_lines,
+    compared_rows,
+    savings,
+    share_bars,
+    size_points,
+)
+from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import Certainty
 from pagedkv.workloads.reasons import CLOSE_BATCH, CLOSE_POINTS, reasons
@@ -18,10 +25,10 @@ from pagedkv.workloads.sentences import (
     progress_words,
     workload_words,
 )
-from pagedkv.workloads.study import KINDS, Findings, Study
+from pagedkv.workloads.study import Findings, Study
 
 
-def study(kind: str = "policies", workload: Workload | None = None, **more) -> Study:
+def study(kind: StudyKind = StudyKind.POLICIES, workload: Workload | None = None, **more) -> Study:
     setup = more.pop("setup", Setup())
     recipe, rate = more.pop("recipe", "sharegpt"), more.pop("rate", None)
     count = more.pop("count", ENOUGH)
@@ -31,7 +38,9 @@ def study(kind: str = "policies", workload: Workload | None = None, **more) -> S
     return Study(kind, made, setup, policies=POLICIES, recipe=recipe, rate=rate)
 
 
-def findings(kind: str = "policies", workload: Workload | None = None, **more) -> Findings:
+def findings(
+    kind: StudyKind = StudyKind.POLICIES, workload: Workload | None = None, **more
+) -> Findings:
     asked = study(kind, workload, **more)
     asked.run()
     found = asked.findings()
@@ -46,20 +55,26 @@ def said(found: Findings) -> str:
 @pytest.mark.parametrize(
     ("kind", "varied", "values"),
     [
-        ("policies", "policy", list(POLICIES)),
-        ("block sizes", "block_size", [1, 2, 4, 8, 16, 32, 64, 128, 256]),
-        ("sharing", "answers", [2, 4, 6]),
+        (StudyKind.POLICIES, "policy", list(POLICIES)),
+        (StudyKind.BLOCK_SIZES, "block_size", [1, 2, 4, 8, 16, 32, 64, 128, 256]),
+        (StudyKind.SHARING, "answers", [2, 4, 6]),
     ],
 )
-def test_a_study_varies_one_thing(kind: str, varied: str, values: list) -> None:
+def test_a_study_varies_one_thing(kind: StudyKind, varied: str, values: list) -> None:
     found = findings(kind, recipe="alpaca")
     setups = [outcome.setup for outcome in found.outcomes]
     assert [getattr(setup, varied) for setup in setups] == values
-    expected = Setup(answers=2) if kind == "sharing" else Setup()
+    expected = Setup(answers=2) if kind is StudyKind.SHARING else Setup()
     assert all(
         dataclasses.replace(setup, **{varied: getattr(expected, varied)}) == expected
         for setup in setups
     )
+
+
+def test_what_is_no_kind_of_study_is_refused_by_name() -> None:
+    words = "kind is 'bogus'; it must be policies, block sizes or sharing"
+    with pytest.raises(WorkloadError, match=words):
+        Study("bogus", workload_of((0, 5, 5)), Setup())
 
 
 def test_progress_counts_over_all_simulations_and_a_stop_keeps_what_there_is() -> None:
@@ -87,8 +102,8 @@ def test_progress_counts_over_all_simulations_and_a_stop_keeps_what_there_is() -
 def test_the_papers_values_stand_beside_its_own_memory_and_workload() -> None:
     found = findings()
     assert [bar.is_paper for bar in share_bars(found)] == [False, True] * 4
-    assert share_bars(found)[1].parts == (20.4, 13.3, 57.3, 8.9)
-    assert share_bars(found)[7].parts == (96.3, None, None, None)
+    assert tuple(share_bars(found)[1].parts.values()) == (20.4, 13.3, 57.3, 8.9)
+    assert tuple(share_bars(found)[7].parts.values()) == (96.3, None, None, None)
     assert [line.paper for line in batch_lines(found)] == [7.0, 9.81, 13.62, 30.42]
     rows = compared_rows(found)
     assert len(rows) == 4 + 1 + 4 + 1 + 3 + 1 + 1 + 1
@@ -172,7 +187,7 @@ def test_of_a_stopped_study_what_came_far_enough_is_compared() -> None:
 
 
 def test_savings_stand_beside_both_ways_of_decoding() -> None:
-    found = findings("sharing", recipe="alpaca")
+    found = findings(StudyKind.SHARING, recipe="alpaca")
     assert [(g.answers, g.sampling, g.beam) for g in savings(found)] == [
         (2, 6.09, 37.56),
         (4, 8.53, 53.13),
@@ -186,12 +201,12 @@ def test_savings_stand_beside_both_ways_of_decoding() -> None:
 
 
 def test_of_sharegpt_the_ends_of_a_range_are_known() -> None:
-    groups = savings(findings("sharing"))
+    groups = savings(findings(StudyKind.SHARING))
     assert [group.sampling for group in groups] == [16.2, None, 30.5]
 
 
 def test_block_sizes_larger_than_the_pool_are_left_out() -> None:
-    found = findings("block sizes", workload_of((0, 5, 5)), setup=Setup(slots=40))
+    found = findings(StudyKind.BLOCK_SIZES, workload_of((0, 5, 5)), setup=Setup(slots=40))
     assert [point.block_size for point in size_points(found)] == [1, 2, 4, 8, 16, 32]
     assert size_points(found)[0].empty == 0
     assert "blocks of 32" in finding_words(found)
@@ -210,8 +225,8 @@ def test_where_memory_is_no_limit_no_policy_is_praised() -> None:
     assert words == "All run about 2.0 requests at a time: here it is not memory that limits them."
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_a_visitor_wrote_is_repeated(kind: str) -> None:
+@pytest.mark.parametrize("kind", StudyKind)
+def test_nothing_a_visitor_wrote_is_repeated(kind: StudyKind) -> None:
     sample = workload_of((0, 20, 30), (1, 20, 30))
     hostile = dataclasses.replace(sample, name="<img src=x> **b**")
     assert "img" not in said(findings(kind, hostile))
@@ -237,5 +252,5 @@ def test_what_all_simulations_have_in_common_is_said() -> None:
     words = workload_words(findings(workload=sample, setup=setup))
     common = "In 400 slots, in blocks of 8, 2 answers to each prompt, 20 ms an iteration."
     assert words.endswith(common)
-    assert workload_words(findings("sharing")).endswith("In 15,728 slots, in blocks of 16.")
-    assert workload_words(findings("block sizes")).endswith("In 15,728 slots.")
+    assert workload_words(findings(StudyKind.SHARING)).endswith("In 15,728 slots, in blocks of 16.")
+    assert workload_words(findings(StudyKind.BLOCK_SIZES)).endswith("In 15,728 slots.")

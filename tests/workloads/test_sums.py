@@ -1,13 +1,10 @@
-"""Sums and lines say the same as adding up one iteration at a time."""
+"""Sums say the same as adding up one iteration at a time."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagedkv.workloads.sums import MOST_BINS, Line, Sums
+from pagedkv.workloads.sums import Sums
 from pagedkv.workloads.usage import Usage
-
-STRETCHES = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 700)), min_size=1, max_size=12)
 
 
 @given(st.integers(1, 40), st.integers(0, 9))
@@ -22,23 +19,7 @@ def test_a_stretch_of_iterations_adds_up_as_one_after_the_other(length: int, gro
     assert together == singly
 
 
-@given(STRETCHES)
-def test_a_line_is_bounded_and_keeps_its_total(stretches: list[tuple[int, int]]) -> None:
-    line, flat, now = Line(), [], 0
-    for value, length in stretches:
-        line.add(value, now, length)
-        flat += [value] * length
-        now += length
-    points = line.points()
-    assert len(points) <= MOST_BINS
-    starts = [start for start, _ in points]
-    ends = [*starts[1:], now]
-    for (start, mean), end in zip(points, ends, strict=True):
-        assert mean == pytest.approx(sum(flat[start:end]) / (end - start))
-
-
-def test_what_is_left_out_counts_as_nothing() -> None:
-    line = Line()
-    line.add(4, 0, 1)
-    line.add(4, 3, 1)
-    assert line.points() == ((0, 4), (1, 0), (2, 0), (3, 4))
+def test_what_is_held_is_what_a_moment_says_it_is() -> None:
+    usage, sums = Usage(5000, 100, 900, 70, 1500, 0), Sums()
+    sums.add(usage, 3, 4)
+    assert sums.held == 4 * usage.held == sums.stored + 4 * 970

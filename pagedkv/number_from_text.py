@@ -1,14 +1,14 @@
 """A number as somebody wrote it: plain digits, and none of Python's own ways to write one."""
 
 
-def number_written(text: str) -> int | float | None:
+def number_from_text(text: str) -> int | float | None:
     """The number that ``text`` writes, whole where it can be; None for text that writes none.
 
     ``1_0`` and digits of other scripts are numbers to Python and slips to everybody else: None.
     What ``float`` reads beyond numbers (nan, inf) is left to the caller, who knows the range.
 
-    >>> number_written(" 7 "), number_written("1.5e3"), number_written("1_0"), number_written("１")
-    (7, 1500.0, None, None)
+    >>> [number_from_text(text) for text in (" 7 ", "1.5e3", "1_0", "１", "many")]
+    [7, 1500.0, None, None, None]
     """
     if not text.isascii() or "_" in text:
         return None

@@ -1,8 +1,8 @@
-"""How a value is written back in a message: cut short, whatever it is."""
+"""What stands in a message: values cut short, whatever they are, and counts with their noun."""
 
 import pytest
 
-from pagedkv.workloads.shown import counted, cut
+from pagedkv.workloads.messages import counted, cut
 
 
 def nested(depth: int) -> list:

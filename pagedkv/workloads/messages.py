@@ -1,15 +1,17 @@
-"""How a value that somebody gave is written back in a message."""
+"""How values, names and counts are written in a message."""
+
+from pagedkv.checks import LONGEST_NAMED, shortened
 
 
-def cut(value: object, longest: int = 40) -> str:
-    """Write a value that somebody gave, cut short if it is long."""
+def cut(value: object, longest: int = LONGEST_NAMED) -> str:
+    """Write a value that somebody gave, cut short if it is long; letters of all scripts stay."""
     if isinstance(value, str):
         value = value[: longest + 1]  # the rest of 50 MB need not be written to be cut
     try:
         written = repr(value)
     except (ValueError, RecursionError):  # thousands of digits, or of brackets
         return "a value too long to write"
-    return written if len(written) <= longest else f"{written[: longest - 1]}…"
+    return shortened(written, longest)
 
 
 def any_of(names: tuple[str, ...]) -> str:

@@ -1,5 +1,6 @@
 """A study's findings as the figures get them: labels and plain numbers, ours and the paper's."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pagedkv.workloads.compare import (
@@ -10,24 +11,27 @@ from pagedkv.workloads.compare import (
     printed_shares,
 )
 from pagedkv.workloads.names import NAMES, setup_words
-from pagedkv.workloads.sentences import empty_per_cent
 from pagedkv.workloads.study import Findings
 
 
 @dataclass(frozen=True, slots=True)
 class ShareBar:
-    """One bar of the memory: per cent of token, reserved, internal, external; None: not printed."""
+    """One bar of the memory: per cent of each part by name, in order; None: not printed."""
 
     policy: str
     is_paper: bool
-    parts: tuple[float | None, ...]
+    parts: Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLine:
-    """Requests in a batch over (iteration, mean) points; the means of all, and the paper's."""
+    """Requests in a batch over (iteration, mean) points; the means of all, and the paper's.
+
+    ``policy`` is one of ``POLICIES``, ``name`` how it is shown.
+    """
 
     policy: str
+    name: str
     points: tuple[tuple[int, float], ...]
     mean: float
     paper: float | None
@@ -70,12 +74,12 @@ def share_bars(findings: Findings) -> tuple[ShareBar, ...]:
     bars = []
     for outcome in findings.outcomes:
         name = NAMES[outcome.setup.policy]
-        ours = tuple(float(getattr(outcome.shares, part)) for part in PARTS)
+        ours = {part: float(getattr(outcome.shares, part)) for part in PARTS}
         bars.append(ShareBar(name, False, ours))
         printed = printed_shares(findings.about, outcome)
         if printed:
-            parts = (printed[part].value if part in printed else None for part in PARTS)
-            bars.append(ShareBar(name, True, tuple(parts)))
+            theirs = {part: printed[part].value if part in printed else None for part in PARTS}
+            bars.append(ShareBar(name, True, theirs))
     return tuple(bars)
 
 
@@ -85,15 +89,15 @@ def batch_lines(findings: Findings) -> tuple[BatchLine, ...]:
     for outcome in findings.outcomes:
         printed = printed_batch(findings.about, outcome)
         paper = None if printed is None else printed.value
-        name = NAMES[outcome.setup.policy]
-        lines.append(BatchLine(name, outcome.batches, outcome.mean_batch, paper))
+        policy = outcome.setup.policy
+        lines.append(BatchLine(policy, NAMES[policy], outcome.batches, outcome.mean_batch, paper))
     return tuple(lines)
 
 
 def size_points(findings: Findings) -> tuple[SizePoint, ...]:
     """A point for each block size."""
     return tuple(
-        SizePoint(outcome.setup.block_size, empty_per_cent(outcome), outcome.mean_batch)
+        SizePoint(outcome.setup.block_size, outcome.shares.empty_of_held, outcome.mean_batch)
         for outcome in findings.outcomes
     )
 
