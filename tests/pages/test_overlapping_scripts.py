@@ -1,6 +1,7 @@
-"""Two scripts of one session at once, as Streamlit runs them for a moment after every click."""
+"""A script that begins while the one before is still on its way, as after every click."""
 
-from threading import Event, Lock, Thread
+from collections.abc import Callable
+from threading import Lock, Thread
 
 from app_pages import PATIENCE
 from streamlit.testing.v1 import AppTest
@@ -9,7 +10,7 @@ import kernels
 from pagedkv.generate import Choices, Generation
 from pagedkv.model import load_model
 
-A_MOMENT = 0.5  # seconds for a script to do what it must not; a slow one is only not found out
+A_MOMENT = 1.0  # seconds for a script to do what it must not; a slower one is only not found out
 
 
 def generate_page() -> None:
@@ -18,48 +19,31 @@ def generate_page() -> None:
     show_generate()
 
 
-class Meeting:
-    """A step that waits in the first script until it is let go, and counts who is in it."""
-
-    def __init__(self, step) -> None:
-        self.is_reached, self.may_go_on = Event(), Event()
-        self.num_inside = self.most_inside = 0
-        self._counting, self._step = Lock(), step
-
-    def __call__(self, *arguments, **named):
-        with self._counting:
-            self.num_inside += 1
-            self.most_inside = max(self.most_inside, self.num_inside)
-        self.is_reached.set()
-        self.may_go_on.wait(PATIENCE)
-        try:
-            return self._step(*arguments, **named)
-        finally:
-            with self._counting:
-                self.num_inside -= 1
+def run_while_held(app: AppTest, turn: Lock, is_untouched: Callable[[], bool]) -> None:
+    """Run the page while another script has its turn, and see it wait until that has left."""
+    script = Thread(target=app.run)
+    with turn:
+        script.start()
+        script.join(A_MOMENT)
+        assert script.is_alive() and is_untouched()
+    script.join(PATIENCE)
+    assert not script.is_alive() and not app.exception
 
 
-def apps_meet(meeting: Meeting, *apps: AppTest) -> None:
-    """Run these pages, the second from when the first is in the step."""
-    scripts = [Thread(target=app.run) for app in apps]
-    scripts[0].start()
-    assert meeting.is_reached.wait(PATIENCE)
-    scripts[1].start()
-    scripts[1].join(A_MOMENT)
-    meeting.may_go_on.set()
-    for script in scripts:
-        script.join(PATIENCE)
-    assert not any(app.exception for app in apps)
-
-
-def test_only_one_script_goes_on_with_a_generation(monkeypatch) -> None:
+def test_a_generation_is_not_gone_on_with_by_two_scripts() -> None:
     choices = Choices(num_answers=2, length=4)
     run = Generation(choices, load_model(kernels.runtime()["device"]))
-    meeting = Meeting(run.advance)
-    monkeypatch.setattr(run, "advance", meeting)
-    apps = [AppTest.from_function(generate_page, default_timeout=PATIENCE) for _ in range(2)]
-    for app in apps:
-        app.session_state["generate_run"] = run
-    apps_meet(meeting, *apps)
+    app = AppTest.from_function(generate_page, default_timeout=PATIENCE)
+    app.session_state["generate_run"] = run
+    run_while_held(app, run.turn, lambda: not run.moments)
     assert len(run.moments) == choices.length
-    assert meeting.most_inside == 1
+
+
+def test_a_generation_that_was_stopped_is_kept_only_when_nobody_is_at_it() -> None:
+    run = Generation(Choices(num_answers=2, length=4), load_model(kernels.runtime()["device"]))
+    run.advance()
+    app = AppTest.from_function(generate_page, default_timeout=PATIENCE)
+    app.session_state["generate_run"] = run
+    app.session_state["generate_stop"] = True
+    run_while_held(app, run.turn, lambda: "generate_key" not in app.session_state)
+    assert len(run.moments) == 1
