@@ -16,6 +16,7 @@ from pagedkv.generate import (
 )
 from pagedkv.generate.as_query import NAMES, AskedFor, from_query
 from pages._model import large_model, model
+from pages._whole_number import whole_number
 
 CHOSEN = "generate_chosen"  # in the session: what the fields held when they were last sent
 WIDTH = 130  # pixels of a number: six of them and the button stand beside each other
@@ -107,8 +108,9 @@ def _key(name: str) -> str:
 
 
 def _number(name: str, label: str, explanation: str | None) -> int:
-    least, most = RANGES[name][0], RANGES[name][-1]
-    return int(st.number_input(label, least, most, key=_key(name), width=WIDTH, help=explanation))
+    number = whole_number(label, RANGES[name], "min", key=_key(name), width=WIDTH, help=explanation)
+    assert number is not None  # the session holds one
+    return number
 
 
 def _fitting(name: str, value: Any) -> Any:

@@ -20,6 +20,7 @@ from pagedkv.generate.sentences import (
 from pages._figures import is_dark, show_numbers
 from pages._generate_address import QUERY_NAMES, write_address
 from pages._player import Address, Opening, mount_player
+from pages._whole_number import whole_number
 
 MOMENT = "generate_moment"  # which execution is open in the player, from 1
 OPENINGS = "generate_openings"  # how often one was opened
@@ -40,10 +41,10 @@ def show_kept(kept: Kept, key: str) -> None:
         show_blocks(kept, key)
     st.markdown(proof_words(kept.proof, kept.choices))
     st.subheader("One moment", anchor=False)
-    chosen: int | None = st.number_input(
+    executions = range(1, kept.num_frames + 1)
+    chosen = whole_number(
         "Execution: click a point of the figure, or choose one here",
-        1,
-        kept.num_frames,
+        executions,
         None,
         key=MOMENT,
         on_change=count_opening,
@@ -52,6 +53,8 @@ def show_kept(kept: Kept, key: str) -> None:
     )
     if chosen is None:
         write_address(kept.choices, "kept")
+    elif chosen not in executions:
+        st.text(f"There is no execution {chosen:g}; choose a whole number.")
     else:
         show_moment(kept, key, chosen - 1)
 

@@ -2,7 +2,8 @@
 
 It belongs to the session until then; what is kept of it lies on a shelf that all sessions share. A
 click on Stop, or on anything else, ends this script between two executions or two checks: the run
-stays in the session, and the next script goes on with it.
+stays in the session, and the next script goes on with it. Streamlit starts that one at once, so it
+waits for its turn until this one has left.
 """
 
 import logging
@@ -87,12 +88,25 @@ def watch(run: Generation) -> bool:
         places = [answer_place(name) for name in run.choices.names]
     with right:
         held, figure = st.empty(), st.empty()
-    _show_texts(run, places)
+    with run.turn:
+        _go_on(run, bar, places, held, figure)
+        return _finish(run, bar)
+
+
+def _go_on(
+    run: Generation,
+    bar: DeltaGenerator,
+    texts: list[DeltaGenerator],
+    held: DeltaGenerator,
+    figure: DeltaGenerator,
+) -> None:
+    """Generate until the end or a stop, and show it in these places."""
+    _show_texts(run, texts)
     has_address = st.session_state.get(WANTED) is not None  # that of a link is right already
     last_drawn = monotonic()
     while not (run.is_done or st.session_state.get(STOP)):
         _advance(run)
-        _show_texts(run, places)
+        _show_texts(run, texts)
         share = len(run.moments) / run.choices.length
         bar.progress(share, progress_words(run, kernels.runtime()))
         held.markdown(held_words(run.moments[-1]))
@@ -102,7 +116,6 @@ def watch(run: Generation) -> bool:
         if monotonic() - last_drawn > SECONDS_BETWEEN_FIGURES:
             _draw(figure, run)
             last_drawn = monotonic()
-    return _finish(run, bar)
 
 
 def _show_texts(run: Generation, places: list[DeltaGenerator]) -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from pagedkv.figures.axes import axis_name, value_axis
 from pagedkv.figures.geometry import every, ticks
-from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, theme
+from pagedkv.figures.legend import legend_below_the_axis
+from pagedkv.figures.theme import OKABE_ITO, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
@@ -68,7 +70,8 @@ def blocks_figure(usage: "Usage", *, dark: bool = False) -> go.Figure:
     top = max(max(m.reserved, m.unshared, m.shared) for m in moments)
     figure.update_xaxes(_execution_axis(len(moments), look))
     figure.update_yaxes(_block_axis(top, usage.block_size, look))
-    figure.update_layout(legend=_legend(look))
+    legend = legend_below_the_axis(look, HEIGHT - MARGIN["t"] - MARGIN["b"])
+    figure.update_layout(legend=legend | {"traceorder": "reversed"})
     return figure
 
 
@@ -170,7 +173,7 @@ def _copies_in_words(moments: Sequence["Moment"]) -> str:
 
 def _execution_axis(count: int, look: Theme) -> dict[str, Any]:
     return {
-        "title": {"text": WORDS.say("x_axis"), "standoff": 6, "font": {"size": TEXT_SIZE}},
+        "title": axis_name(WORDS.say("x_axis")),
         "range": [0.5, max(count, FEWEST) + 0.5],
         "tickvals": [index + 1 for index in every(count, WIDTH, LABEL_WIDTH)],
         "showgrid": False,
@@ -182,24 +185,8 @@ def _execution_axis(count: int, look: Theme) -> dict[str, Any]:
 
 def _block_axis(top: int, block_size: int, look: Theme) -> dict[str, Any]:
     name = WORDS.say("y_axis", block_size=block_size)
-    return {
-        "title": {"text": name, "standoff": 6, "font": {"size": TEXT_SIZE}},
+    return value_axis(look) | {
+        "title": axis_name(name),
         "range": [0, top * HEADROOM],
         "tickvals": ticks(top, 1),
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "fixedrange": True,
-    }
-
-
-def _legend(look: Theme) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "y": -54 / (HEIGHT - MARGIN["t"] - MARGIN["b"]),  # below the axis's name
-        "yanchor": "top",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "traceorder": "reversed",
     }

@@ -1,4 +1,7 @@
-"""How an area is filled: a colour and a pattern, so that areas are told apart in grey as well."""
+"""How an area is filled, and how figures stand on it.
+
+A pattern beside the colour tells areas apart in grey as well.
+"""
 
 from typing import Any
 
@@ -13,3 +16,8 @@ def filled(colour: str, shape: str, look: Theme) -> dict[str, Any]:
         "line": {"color": look.ink, "width": 1},
         "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, **sparse},
     }
+
+
+def haloed(ink: str, ground: str) -> dict[str, Any]:
+    """Plotly's font of figures on a pattern, which a halo of the ground's colour keeps away."""
+    return {"color": ink, "shadow": ", ".join([f"0 0 3px {ground}"] * 4)}

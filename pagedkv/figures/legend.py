@@ -4,16 +4,30 @@ from typing import Any
 
 from pagedkv.figures.theme import Theme
 
+AXIS_HEIGHT = 54  # pixels of an axis's numbers and its name below a figure
+
 
 def legend_at_the_foot(look: Theme) -> dict[str, Any]:
     """Plotly's legend in a line at the foot of the whole figure, in the order of its parts."""
+    place = {"xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    return _in_a_line(look) | place
+
+
+def legend_below_the_axis(
+    look: Theme, inner_height: int, axis_height: int = AXIS_HEIGHT
+) -> dict[str, Any]:
+    """Plotly's legend in a line right below the axis, in the order of its parts.
+
+    ``inner_height`` is what the figure's margins leave of its height, ``axis_height`` what the
+    axis takes below that; both are pixels.
+    """
+    return _in_a_line(look) | {"y": -axis_height / inner_height, "yanchor": "top"}
+
+
+def _in_a_line(look: Theme) -> dict[str, Any]:
     return {
         "orientation": "h",
         "x": 0,
-        "xref": "container",
-        "y": 0,
-        "yref": "container",
-        "yanchor": "bottom",
         "font": {"color": look.ink},
         "itemclick": False,
         "itemdoubleclick": False,

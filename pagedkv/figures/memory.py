@@ -10,10 +10,12 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from pagedkv.figures.axes import axis_name, value_axis
 from pagedkv.figures.geometry import WIDTH, every, ticks
+from pagedkv.figures.legend import legend_below_the_axis
 from pagedkv.figures.memory_data import MemoryStory, memory_story
 from pagedkv.figures.memory_traces import bars, capacity_line, counts
-from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, Theme, base_figure, name_once, theme
+from pagedkv.figures.theme import TITLE_SIZE, Theme, base_figure, name_once, theme
 from pagedkv.figures.words import WORDS
 from pagedkv.trace.frame import Trace
 
@@ -51,10 +53,10 @@ def memory_figure(trace: Trace, *, dark: bool = False) -> go.Figure:
         figure.update_yaxes(_value_axis(panel, look), row=row, col=1)
     name_once(figure)
     figure.update_xaxes(_frame_axis(story, look))
-    name = {"text": WORDS["frame_axis"], "standoff": 6, "font": {"size": TEXT_SIZE}}
-    figure.update_xaxes(title=name, row=len(panels), col=1)
+    figure.update_xaxes(title=axis_name(WORDS["frame_axis"]), row=len(panels), col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": TITLE_SIZE, "color": look.ink})
-    figure.update_layout(barmode="stack", bargap=0.12, legend=_legend(look, _inner_height(panels)))
+    legend = legend_below_the_axis(look, _inner_height(panels))
+    figure.update_layout(barmode="stack", bargap=0.12, legend=legend)
     return figure
 
 
@@ -80,13 +82,10 @@ def _inner_height(panels: list[Panel]) -> int:
 
 def _value_axis(panel: Panel, look: Theme) -> dict[str, Any]:
     """Whole numbers only, from 0 to a little above the highest value."""
-    return {
-        "title": {"text": panel.axis, "standoff": 6, "font": {"size": TEXT_SIZE}},
+    return value_axis(look) | {
+        "title": axis_name(panel.axis),
         "range": [0, panel.top * HEADROOM],
         "tickvals": ticks(panel.top, panel.unit),
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "fixedrange": True,
     }
 
 
@@ -100,17 +99,4 @@ def _frame_axis(story: MemoryStory, look: Theme) -> dict[str, Any]:
         "zeroline": False,
         "linecolor": look.ink,
         "fixedrange": True,
-    }
-
-
-def _legend(look: Theme, height: int) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "y": -54 / height,  # below the frame numbers
-        "yanchor": "top",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "traceorder": "normal",
     }

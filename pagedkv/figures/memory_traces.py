@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pagedkv.figures.filling import filled
+from pagedkv.figures.filling import filled, haloed
 from pagedkv.figures.memory_data import MemoryStory, Moment, Use
 from pagedkv.figures.theme import CLEAR, Theme
 from pagedkv.figures.words import WORDS, say
@@ -63,11 +63,11 @@ def numbers(values: Sequence[int], capacity: int) -> list[str]:
 
 
 def _number_font(state: str, look: Theme) -> dict[str, Any]:
-    """Dark on light or light on dark; a halo keeps the pattern away from the figures."""
+    """Dark on light or light on dark."""
     colours = {"stored": (look.paper, look.stored), "empty": (look.ink, look.empty)}
     colours["reserved_empty"] = colours["empty"]
     ink, ground = colours.get(state, (look.ink, look.paper))
-    return {"color": ink, "shadow": ", ".join([f"0 0 3px {ground}"] * 4)}
+    return haloed(ink, ground)
 
 
 def _filling(state: str, look: Theme) -> dict[str, Any]:

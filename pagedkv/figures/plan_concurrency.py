@@ -11,8 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from pagedkv.figures.axes import ruled_axis
 from pagedkv.figures.legend import legend_at_the_foot
-from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, TITLE_SIZE, Theme, base_figure, theme
+from pagedkv.figures.theme import OKABE_ITO, TITLE_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
@@ -154,7 +155,8 @@ def _star(curves: "Curves", look: Theme, *, shows_name: bool) -> go.Scatter:
 def _requests_axis(lines: Sequence["Curve"], curves: "Curves", look: Theme) -> dict[str, Any]:
     most = max([*(value for curve in lines for value in curve.requests), 10.0])
     powers = range(ceil(log10(most)) + 1)
-    return _axis("y_axis", look) | {
+    return ruled_axis(WORDS.say("y_axis"), look) | {
+        "type": "log",
         "range": [-ROOM, log10(most) + ROOM],
         "tickvals": [10**power for power in powers],
         "ticktext": [f"{10**power:,}" for power in powers],
@@ -167,7 +169,8 @@ def _length_axis(lines: Sequence["Curve"], curves: "Curves", look: Theme) -> dic
     first, last = floor(log2(least)), ceil(log2(max(most, 2 * least)))
     every = max(1, ceil((last - first) / 5))
     ticks = [2**power for power in range(first, last + 1, every)]
-    return _axis("x_axis", look) | {
+    return ruled_axis(WORDS.say("x_axis"), look) | {
+        "type": "log",
         "range": [log10(least) - ROOM / 2, log10(max(most, 2 * least)) + ROOM],
         "tickvals": ticks,
         "ticktext": [_short(tick) for tick in ticks],
@@ -184,14 +187,3 @@ def _short(number: int) -> str:
         if number >= unit:
             return f"{number // unit}{name}"
     return str(number)
-
-
-def _axis(name: str, look: Theme) -> dict[str, Any]:
-    return {
-        "type": "log",
-        "title": {"text": WORDS.say(name), "standoff": 6, "font": {"size": TEXT_SIZE}},
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "linecolor": look.ink,
-        "fixedrange": True,
-    }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from pagedkv.figures.filling import filled
+from pagedkv.figures.filling import filled, haloed
 from pagedkv.figures.legend import legend_at_the_foot
 from pagedkv.figures.theme import CLEAR, TEXT_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
@@ -125,11 +125,11 @@ def _filling(part: str, look: Theme) -> dict[str, Any]:
 
 
 def _number_font(part: str, look: Theme) -> dict[str, Any]:
-    """Dark on light or light on dark; a halo keeps the pattern away from the figures."""
+    """Dark on light or light on dark."""
     grounds = {"kv": look.stored, "weights": look.empty, "overhead": look.empty}
     ground = grounds.get(part, look.paper)
     ink = look.paper if part == "kv" else look.ink
-    return {"color": ink, "size": 18, "shadow": ", ".join([f"0 0 3px {ground}"] * 4)}
+    return haloed(ink, ground) | {"size": 18}
 
 
 def _mark_budget(figure: go.Figure, budget: float, most: float, look: Theme) -> None:

@@ -1,11 +1,13 @@
 """Bytes of a token as MHA would keep it, and as the model does: a bar each."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from pagedkv.figures.axes import axis_name, value_axis
+from pagedkv.figures.filling import filled, haloed
 from pagedkv.figures.theme import CLEAR, TEXT_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
@@ -44,12 +46,10 @@ def plan_savings_figure(variants: Sequence["Variant"], *, dark: bool = False) ->
     for place, variant in enumerate(variants):
         figure.add_trace(_bar(place, variant, longest, look))
     figure.update_xaxes(
-        title={"text": WORDS.say("x_axis"), "standoff": 6, "font": {"size": TEXT_SIZE}},
+        value_axis(look),
+        title=axis_name(WORDS.say("x_axis")),
         range=[0, longest * 1.02],
         nticks=5,
-        gridcolor=look.grid,
-        zeroline=False,
-        fixedrange=True,
     )
     figure.update_yaxes(
         tickvals=list(range(len(variants))),
@@ -108,22 +108,19 @@ def _bar(place: int, variant: "Variant", longest: float, look: Theme) -> go.Bar:
     kib = variant.bytes_per_token / KIB
     is_inside = kib > longest / 2
     colour = look.stored if variant.is_planned else look.empty
+    ink = look.paper if variant.is_planned else look.ink
     shape = "" if variant.is_planned else "/"
     return go.Bar(
         name=variant.kind,
         orientation="h",
         x=[kib],
         y=[place],
-        marker={
-            "color": colour,
-            "line": {"color": look.ink, "width": 1},
-            "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, "size": 8},
-        },
+        marker=filled(colour, shape, look),
         text=[WORDS.say("value", kib=kib, requests=variant.requests_at_once)],
         textposition="inside" if is_inside else "outside",
         textangle=0,
         insidetextanchor="start",
-        insidetextfont=_number_font(colour, look, is_planned=variant.is_planned),
+        insidetextfont=haloed(ink, colour) | {"size": TEXT_SIZE},
         outsidetextfont={"color": look.ink, "size": TEXT_SIZE},
         constraintext="none",
         hovertemplate=WORDS.say(
@@ -133,9 +130,3 @@ def _bar(place: int, variant: "Variant", longest: float, look: Theme) -> go.Bar:
             kind=variant.kind,
         ),
     )
-
-
-def _number_font(ground: str, look: Theme, *, is_planned: bool) -> dict[str, Any]:
-    """Dark on light or light on dark; a halo keeps the pattern away from the figures."""
-    ink = look.paper if is_planned else look.ink
-    return {"color": ink, "size": TEXT_SIZE, "shadow": ", ".join([f"0 0 3px {ground}"] * 4)}

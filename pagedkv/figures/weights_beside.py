@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pagedkv.figures.geometry import WIDTH, every
+from pagedkv.figures.legend import legend_below_the_axis
 from pagedkv.figures.theme import (
     CLEAR,
     OKABE_ITO,
@@ -30,6 +31,7 @@ Mask = npt.NDArray[np.bool_]  # [num_heads, positions]
 
 PANEL_HEIGHT = 96
 BETWEEN = 36  # pixels between panels: a heading
+AXIS_HEIGHT = 76  # pixels: labels of two lines and the axis's name
 MARGIN = {"l": 44, "r": 8, "t": 34, "b": 132}
 LABEL_WIDTH = 21  # pixels of a tick label of two digits
 SHADING = 0.5  # to either side of a position
@@ -98,7 +100,7 @@ def weights_beside_figure(
     figure.update_xaxes(title=name, row=num_heads, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": TITLE_SIZE, "color": look.ink})
     shapes = [_shading(head, p, look) for head, p in np.argwhere(misread).tolist()]
-    legend = _legend(look, inner)
+    legend = legend_below_the_axis(look, inner, AXIS_HEIGHT)
     figure.update_layout(barmode="group", bargap=0.16, bargroupgap=0, shapes=shapes, legend=legend)
     return figure
 
@@ -262,16 +264,3 @@ def _label(position: int, token: str, is_misread: bool) -> str:
 def _shown(token: str) -> str:
     """A token that white space cannot hide and nobody takes for markup."""
     return escape(visible(token), quote=False)
-
-
-def _legend(look: Theme, inner: int) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "y": -76 / inner,  # below the labels of two lines and the axis's name
-        "yanchor": "top",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "traceorder": "normal",
-    }

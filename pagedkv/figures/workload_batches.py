@@ -1,12 +1,14 @@
 """How many requests run at a time: a line for each policy, and the paper's mean across it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from pagedkv.figures.theme import OKABE_ITO, TEXT_SIZE, Theme, base_figure, name_once, theme
+from pagedkv.figures.axes import ruled_axis
+from pagedkv.figures.legend import legend_below_the_axis
+from pagedkv.figures.theme import OKABE_ITO, Theme, base_figure, name_once, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
@@ -52,10 +54,12 @@ def batches_figure(lines: Sequence["BatchLine"], *, dark: bool = False) -> go.Fi
             figure.add_trace(_paper(line, last, look))
     highest = [value for line in lines for _, value in line.points]
     top = max([*highest, *(line.paper or 0.0 for line in lines)], default=0.0)
-    figure.update_xaxes(_axis("x_axis", last, look) | {"showgrid": False, "tickformat": "~s"})
-    figure.update_yaxes(_axis("y_axis", (top or 1) * HEADROOM, look))
+    figure.update_xaxes(ruled_axis(WORDS.say("x_axis"), look), range=[0, last or 1], nticks=6)
+    figure.update_xaxes(showgrid=False, tickformat="~s")
+    highest_shown = (top or 1) * HEADROOM
+    figure.update_yaxes(ruled_axis(WORDS.say("y_axis"), look), range=[0, highest_shown], nticks=6)
     name_once(figure)
-    figure.update_layout(legend=_legend(look))
+    figure.update_layout(legend=legend_below_the_axis(look, HEIGHT - MARGIN["t"] - MARGIN["b"]))
     return figure
 
 
@@ -105,27 +109,3 @@ def _paper(line: "BatchLine", last: int, look: Theme) -> go.Scatter:
         line={"color": look.ink, "width": 1.5, "dash": "longdash"},
         hovertemplate=f"{name}<extra></extra>",
     )
-
-
-def _axis(name: str, end: float, look: Theme) -> dict[str, Any]:
-    return {
-        "title": {"text": WORDS.say(name), "standoff": 6, "font": {"size": TEXT_SIZE}},
-        "range": [0, end or 1],
-        "nticks": 6,
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "linecolor": look.ink,
-        "fixedrange": True,
-    }
-
-
-def _legend(look: Theme) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "y": -54 / (HEIGHT - MARGIN["t"] - MARGIN["b"]),  # below the axis's name
-        "yanchor": "top",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-    }

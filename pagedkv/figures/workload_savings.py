@@ -1,12 +1,15 @@
 """What several answers save by sharing their prompt: ours, and the paper's two ways of decoding."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from pagedkv.figures.theme import TEXT_SIZE, Theme, base_figure, theme
+from pagedkv.figures.axes import ruled_axis
+from pagedkv.figures.filling import filled
+from pagedkv.figures.legend import legend_below_the_axis
+from pagedkv.figures.theme import Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
@@ -39,10 +42,11 @@ def savings_figure(groups: Sequence["Saving"], *, dark: bool = False) -> go.Figu
         if any(getattr(group, key) is not None for group in groups):
             figure.add_trace(_bars(key, groups, look))
     values = [v for g in groups for v in (g.ours, g.sampling, g.beam) if v is not None]
-    figure.update_xaxes(_axis("x_axis", look) | {"type": "category", "showgrid": False})
-    top = max(values) or 1
-    figure.update_yaxes(_axis("y_axis", look) | {"range": [0, top * HEADROOM], "nticks": 6})
-    figure.update_layout(barmode="group", bargap=0.25, bargroupgap=0.06, legend=_legend(look))
+    figure.update_xaxes(ruled_axis(WORDS.say("x_axis"), look), type="category", showgrid=False)
+    highest_shown = (max(values) or 1) * HEADROOM
+    figure.update_yaxes(ruled_axis(WORDS.say("y_axis"), look), range=[0, highest_shown], nticks=6)
+    legend = legend_below_the_axis(look, HEIGHT - MARGIN["t"] - MARGIN["b"])
+    figure.update_layout(barmode="group", bargap=0.25, bargroupgap=0.06, legend=legend)
     return figure
 
 
@@ -86,32 +90,6 @@ def _bars(key: str, groups: Sequence["Saving"], look: Theme) -> go.Bar:
         textposition="outside",
         textangle=0,
         cliponaxis=False,
-        marker={
-            "color": colour,
-            "line": {"color": look.ink, "width": 1},
-            "pattern": {"shape": shape, "fgcolor": look.hatch, "bgcolor": colour, "size": 8},
-        },
+        marker=filled(colour, shape, look),
         hovertemplate=WORDS.say("hover", name=name),
     )
-
-
-def _axis(name: str, look: Theme) -> dict[str, Any]:
-    return {
-        "title": {"text": WORDS.say(name), "standoff": 6, "font": {"size": TEXT_SIZE}},
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "linecolor": look.ink,
-        "fixedrange": True,
-    }
-
-
-def _legend(look: Theme) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "y": -54 / (HEIGHT - MARGIN["t"] - MARGIN["b"]),  # below the axis's name
-        "yanchor": "top",
-        "font": {"color": look.ink},
-        "itemclick": False,
-        "itemdoubleclick": False,
-    }

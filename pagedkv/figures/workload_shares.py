@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from pagedkv.figures.filling import filled
+from pagedkv.figures.filling import filled, haloed
 from pagedkv.figures.legend import legend_at_the_foot
 from pagedkv.figures.theme import CLEAR, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
@@ -138,11 +138,11 @@ def _filling(part: str, look: Theme) -> dict[str, Any]:
 
 
 def _number_font(part: str, look: Theme) -> dict[str, Any]:
-    """Dark on light or light on dark; a halo keeps the pattern away from the figures."""
+    """Dark on light or light on dark."""
     grounds = {"token": look.stored, "reserved": look.empty, "internal": look.empty}
     ground = grounds.get(part, look.paper)
     ink = look.paper if part == "token" else look.ink
-    return {"color": ink, "shadow": ", ".join([f"0 0 3px {ground}"] * 4)}
+    return haloed(ink, ground)
 
 
 def _share_axis(look: Theme) -> dict[str, Any]:

@@ -7,7 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pagedkv.figures.theme import TEXT_SIZE, TITLE_SIZE, base_figure, theme
+from pagedkv.figures.axes import axis_name, value_axis
+from pagedkv.figures.filling import filled
+from pagedkv.figures.theme import TITLE_SIZE, Theme, base_figure, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
@@ -42,7 +44,6 @@ def sizes_figure(points: Sequence["SizePoint"], *, dark: bool = False) -> go.Fig
         subplot_titles=[f"<b>{WORDS.say(name)}</b>" for name in ("empty", "batch")],
         figure=base_figure(look, HEIGHT, MARGIN),
     )
-    filling = {"shape": "/", "fgcolor": look.hatch, "bgcolor": look.empty, "size": 8}
     figure.add_trace(
         go.Bar(
             x=sizes,
@@ -51,11 +52,7 @@ def sizes_figure(points: Sequence["SizePoint"], *, dark: bool = False) -> go.Fig
             textposition="outside",
             textangle=0,
             cliponaxis=False,
-            marker={
-                "color": look.empty,
-                "line": {"color": look.ink, "width": 1},
-                "pattern": filling,
-            },
+            marker=filled(look.empty, "/", look),
             hovertemplate=WORDS.say("hover", name=WORDS.say("empty")),
         ),
         row=1,
@@ -76,11 +73,10 @@ def sizes_figure(points: Sequence["SizePoint"], *, dark: bool = False) -> go.Fig
         col=1,
     )
     for row, values in ((1, empty), (2, batch)):
-        figure.update_yaxes(_value_axis(max(values), look.grid), row=row, col=1)
+        figure.update_yaxes(_share_axis(max(values), look), row=row, col=1)
     figure.update_xaxes(type="category", showticklabels=True, showgrid=False, fixedrange=True)
     figure.update_xaxes(linecolor=look.ink)
-    name = {"text": WORDS.say("x_axis"), "standoff": 6, "font": {"size": TEXT_SIZE}}
-    figure.update_xaxes(title=name, row=2, col=1)
+    figure.update_xaxes(title=axis_name(WORDS.say("x_axis")), row=2, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": TITLE_SIZE, "color": look.ink})
     figure.update_layout(showlegend=False)
     return figure
@@ -112,11 +108,5 @@ def sizes_table(points: Sequence["SizePoint"]) -> pd.DataFrame:
     )
 
 
-def _value_axis(top: float, grid: str) -> dict[str, Any]:
-    return {
-        "range": [0, (top or 1) * HEADROOM],
-        "nticks": 5,
-        "gridcolor": grid,
-        "zeroline": False,
-        "fixedrange": True,
-    }
+def _share_axis(top: float, look: Theme) -> dict[str, Any]:
+    return value_axis(look) | {"range": [0, (top or 1) * HEADROOM], "nticks": 5}

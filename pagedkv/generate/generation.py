@@ -7,6 +7,7 @@ there, texts, usage and frames alike.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from time import perf_counter
 
 import torch
@@ -59,6 +60,9 @@ class Generation:
     and holds its blocks until all have ended, so that what is shared can be compared throughout.
     Raises ``ChoiceError`` for choices that the model cannot honour. ``clock`` is asked before and
     after an execution, in seconds.
+
+    ``turn`` is for callers in several threads: who goes on with a generation, or checks it, holds
+    that lock meanwhile.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class Generation:
         self.model = model
         self.prompt_ids = encode_prompt(choices, model)
         self.moments: list[Moment] = []
+        self.turn = Lock()
         self._clock = clock
         self._seconds = 0.0
         watched = layers_to_watch(model.config.num_layers)

@@ -75,6 +75,19 @@ def test_a_trace_of_ones_own_is_read_and_simulated(open_start: Open, tmp_path: P
     assert page.complaints == []
 
 
+def test_a_large_trace_reaches_the_server(open_start: Open, tmp_path: Path) -> None:
+    trace = tmp_path / "large.csv"
+    rows = "\n".join(f"{number / 8:.6f},{number % 900 + 1},20" for number in range(200_000))
+    trace.write_text(f"arrival,input,output\n{rows}\n")
+    assert trace.stat().st_size > 3_000_000
+    page = open_start("/workloads")
+    page.page.get_by_test_id("stSelectbox").first.click()
+    page.page.get_by_role("option", name="A trace file").click()
+    page.page.locator("input[type=file]").set_input_files(trace)
+    expect(page.page.get_by_text("200,000 requests over 25,000 s")).to_be_visible(timeout=60_000)
+    assert page.complaints == []
+
+
 def test_the_menu_leads_to_it(open_start: Open) -> None:
     page = open_start("/")
     page.page.set_viewport_size({"width": 1800, "height": 800})

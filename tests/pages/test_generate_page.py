@@ -285,6 +285,13 @@ def test_while_a_moment_is_open_the_player_alone_writes_the_address() -> None:
     assert (players(app), addresses(app)) == ([], [to_query(Choices(**SMALL))])
 
 
+def test_half_an_execution_is_none() -> None:
+    app = generated(opened())
+    app.number_input(key="generate_moment").set_value(2.5).run()
+    assert not players(app)
+    assert "There is no execution 2.5; choose a whole number." in [text.value for text in app.text]
+
+
 def test_a_refusal_leaves_the_address_at_the_run_that_is_shown() -> None:
     app = generated(opened())
     app = generated(app, prompt="ü", seed=8)
@@ -345,7 +352,9 @@ def test_a_prompt_that_cannot_be_is_refused_as_plain_text_and_the_run_before_sta
     assert texts(app) == before
 
 
-@pytest.mark.parametrize(("fields", "words"), [({"prompt": ""}, "not empty")])
+@pytest.mark.parametrize(
+    ("fields", "words"), [({"prompt": ""}, "not empty"), ({"length": 2.5}, "is 2.5")]
+)
 def test_other_refusals_say_what_would_do(fields: dict[str, Any], words: str) -> None:
     app = generated(opened(), **fields)
     assert not app.exception
