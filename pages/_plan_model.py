@@ -80,7 +80,7 @@ def own_geometry() -> ChosenModel:
             # How long K and V of a head would be is asked only where there are heads to compare.
             kv_heads, head_dim, values, heads = 1, sum(latent), None, optional_whole("num_heads")
             if heads is not None:
-                kv_heads, head_dim = heads, required_whole("head_dim")
+                kv_heads, head_dim = int(heads), required_whole("head_dim")
                 values = optional_whole("v_head_dim")
         windowed = required_whole("windowed")
         window = optional_whole("window") if windowed else None

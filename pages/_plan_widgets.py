@@ -1,6 +1,7 @@
 """The widgets of the planner's page, each drawn by its field's name.
 
 They are bound to the address: Streamlit writes it, reads it, and takes only what a widget can hold.
+A whole number may come back as the float that was typed: the planner refuses it by name.
 """
 
 import streamlit as st
@@ -15,6 +16,7 @@ from pages._plan_fields import (
     AnyWhole,
     key,
 )
+from pages._whole_number import whole_number
 
 WIDTH = 140  # pixels of a number: three of them stand beside each other
 
@@ -44,10 +46,9 @@ def optional_measure(name: str, placeholder: str) -> float | None:
 
 
 def _whole(name: str, field: AnyWhole) -> int | None:
-    value = st.number_input(
+    return whole_number(
         field.label,
-        field.allowed[0],
-        field.allowed[-1],
+        field.allowed,
         field.usual,
         key=key(name),
         help=field.help,
@@ -56,7 +57,6 @@ def _whole(name: str, field: AnyWhole) -> int | None:
         bind="query-params",
         persist_state="session",
     )
-    return None if value is None else int(value)
 
 
 def _measure(name: str, field: AnyMeasure, placeholder: str | None) -> float | None:

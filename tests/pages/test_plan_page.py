@@ -168,6 +168,26 @@ def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
         assert ("engines refuse to share 8 between 3" in lines) is is_uneven
 
 
+OWN = {"plan_source": "Your own", "plan_num_heads": "32", "plan_windowed": "4", "plan_window": "9"}
+LATENT = {**OWN, "plan_kind": "A latent (MLA)"}
+
+
+@pytest.mark.parametrize("link", [OWN, LATENT])
+def test_a_number_that_is_not_whole_is_refused_by_name_and_no_other_changes(open_page: Open, link):
+    app = open_page("plan", **link, plan_memory="KV alone", plan_tp="2")
+    before = {field.key: field.value for field in app.number_input}
+    wholes = [name for name in FIELDS if isinstance(FIELDS[name], Whole) and key(name) in before]
+    assert len(wholes) > 8
+    for name in wholes:
+        choose(app, name, 2.5)
+        assert "is 2.5; it must be a whole number from" in texts(app) and not app.metric, name
+        after = {field.key: field.value for field in app.number_input}
+        assert after == {**before, key(name): 2.5}
+        choose(app, name, before[key(name)])
+    assert app.metric
+    assert refused({"plan_max_len": ["2.5"]}) == ["max_len"]
+
+
 @pytest.mark.parametrize("name", FIELDS)
 @pytest.mark.parametrize(
     "value",
