@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pagedkv.planner import PlanError, make_plan
-from pages._plan_fields import FIELDS, PREFIX, key
+from pages._plan_fields import FIELDS, LABELS, PREFIX, key
 from pages._plan_form import choose
 from pages._plan_link import refused
 from pages._plan_result import show_figures, show_plan
@@ -61,4 +61,4 @@ def read_address() -> None:
 def refuse(error: PlanError) -> None:
     """Say what would do. The message may repeat what a visitor typed, so it is no Markdown."""
     st.warning("This cannot be planned for:", icon=":material/block:")
-    st.text(str(error))
+    st.text(error.named(LABELS))

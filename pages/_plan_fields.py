@@ -131,6 +131,20 @@ FIELDS: dict[str, AnyWhole | AnyMeasure | Choice] = {
 }
 
 
+# What the page calls the values that the planner names.
+LABELS = {
+    value: FIELDS[name].label
+    for value, name in {
+        **{name: name for name in ("layers", "kv_heads", "head_dim", "v_head_dim", "num_heads")},
+        **{name: name for name in ("window", "tp", "block_size", "max_len")},
+        **{"windowed_layers": "windowed", "mla_rank": "rank", "rope_dim": "rope"},
+        **{"dtype_bytes": "dtype", "batched_tokens": "batched"},
+        **{"gpu_gib": "gpu", "utilization": "share", "weights_gib": "weights"},
+        **{"overhead_gib": "overhead", "kv_gib": "kv"},
+    }.items()
+}
+
+
 def key(name: str) -> str:
     """The field's name in the address and in the session."""
     return f"{PREFIX}{name}"

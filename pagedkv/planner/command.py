@@ -40,6 +40,9 @@ MEASURES = {
 }
 OWN = ("layers", "kv_heads", "head_dim", "mla_rank", "rope_dim", "window", "window_layers")
 
+FLAGS = {flag.replace("-", "_"): f"--{flag}" for flag in (*WHOLE, *MEASURES)}
+FLAGS["windowed_layers"] = "--window-layers"
+
 Numbers = Mapping[str, Any]
 
 
@@ -60,7 +63,14 @@ def _usual(flag: str) -> str:
 
 
 def print_plan(options: argparse.Namespace) -> str:
-    """The plan that the flags ask for; raises ``PlanError`` for what cannot be."""
+    """The plan that the flags ask for; raises ``PlanError``, by their names, for what cannot be."""
+    try:
+        return _printed(options)
+    except PlanError as error:
+        raise PlanError(error.named(FLAGS)) from None
+
+
+def _printed(options: argparse.Namespace) -> str:
     if options.models:
         return _models_as_json() if options.json else "\n".join(map(_model_line, MODELS))
     numbers = _numbers(options)
@@ -116,7 +126,7 @@ def _number(name: str, text: str, kind: type[int] | type[float], wanted: str) ->
             raise ValueError
         return kind(text)
     except ValueError:
-        raise PlanError(f"{name} is {shown(text)}; it must be {wanted}") from None
+        raise PlanError(f"{_flag(name)} is {shown(text)}; it must be {wanted}") from None
 
 
 def _geometry(options: argparse.Namespace, numbers: Numbers, model: Model | None) -> Geometry:
@@ -139,7 +149,7 @@ def _from_file(name: str) -> Geometry:
             data = file.read(LARGEST_CONFIG + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no name of a file"
-        raise PlanError(f"config is {shown(name)}, which cannot be read: {reason}") from None
+        raise PlanError(f"--config is {shown(name)}, which cannot be read: {reason}") from None
     return read_config(data)
 
 

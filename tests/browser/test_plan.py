@@ -69,7 +69,9 @@ def test_a_whole_number_is_taken_as_it_is_meant_or_refused(open_start: Open) -> 
     expect(box).to_have_value("1000000")
     page.expect_query(plan_tp="2", plan_max_len="1000000")
     set_number(page, "Maximum length", "2.5")
-    expect(page.page.get_by_text("is 2.5; it must be a whole number")).to_be_visible()
+    expect(
+        page.page.get_by_text("Maximum length is 2.5; it must be a whole number")
+    ).to_be_visible()
     set_number(page, "Maximum length", "64")
     expect_line(page, "Blocks of one request of 64", "4")
     page.expect_query(plan_tp="2", plan_max_len="64")

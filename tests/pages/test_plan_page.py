@@ -19,7 +19,7 @@ from pagedkv.planner import (
     make_steps,
 )
 from pagedkv.planner.split import split_memory
-from pages._plan_fields import FIELDS, Choice, Measure, Whole, key
+from pages._plan_fields import FIELDS, LABELS, Choice, Measure, Whole, key
 from pages._plan_link import refused
 from pages._plan_result import numbers, steps_html
 
@@ -138,7 +138,7 @@ def test_own_geometry_and_its_combinations(open_page: Open):
     app = open_page("plan", plan_source="Your own", plan_memory="KV alone", plan_layers="40")
     assert metrics(app) == numbers(make_plan(Choices(Geometry(40, 8, 128), KvMemory(10))))
     choose(app, "windowed", 20)
-    assert "window is None with 20 windowed_layers" in texts(app)
+    assert "Window is not given, and Windowed layers is 20; give both" in texts(app)
     choose(app, "window", 512)
     own = Geometry(40, 8, 128, windowed_layers=20, window=512)
     assert metrics(app) == numbers(make_plan(Choices(own, KvMemory(10))))
@@ -168,6 +168,11 @@ def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
         assert ("engines refuse to share 8 between 3" in lines) is is_uneven
 
 
+def test_every_number_of_the_library_is_called_by_its_field():
+    named = {field.label for field in FIELDS.values() if not isinstance(field, Choice)}
+    assert set(LABELS.values()) == named | {FIELDS["dtype"].label}
+
+
 OWN = {"plan_source": "Your own", "plan_num_heads": "32", "plan_windowed": "4", "plan_window": "9"}
 LATENT = {**OWN, "plan_kind": "A latent (MLA)"}
 
@@ -180,7 +185,8 @@ def test_a_number_that_is_not_whole_is_refused_by_name_and_no_other_changes(open
     assert len(wholes) > 8
     for name in wholes:
         choose(app, name, 2.5)
-        assert "is 2.5; it must be a whole number from" in texts(app) and not app.metric, name
+        said = f"{FIELDS[name].label} is 2.5; it must be a whole number from"
+        assert said in texts(app) and not app.metric, name
         after = {field.key: field.value for field in app.number_input}
         assert after == {**before, key(name): 2.5}
         choose(app, name, before[key(name)])
