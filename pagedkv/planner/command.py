@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pagedkv.planner.advice import advice_words, verdict_words
+from pagedkv.planner.caveats import note_words, warning_words
 from pagedkv.planner.checking import PlanError, shown
 from pagedkv.planner.choices import DTYPES, USUAL, Choices
 from pagedkv.planner.config_file import LARGEST_CONFIG, read_config
@@ -105,6 +106,7 @@ def plan_to_dict(plan: Plan, model: Model | None = None) -> dict[str, object]:
         "fits_any_length": plan.fits_any_length,
         "fits": plan.fits,
         "message": problem,
+        "warnings": list(warning_words(plan)),
         "steps": [asdict(step) for step in make_steps(plan)],
     }
 
@@ -218,7 +220,8 @@ def _as_text(plan: Plan, model: Model | None) -> str:
     table = make_steps(plan)
     wide, long = (max(len(getattr(s, name)) for s in table) for name in ("label", "formula"))
     lines += ["", *(f"{s.label:{wide}}  {s.formula:{long}}  {s.result}" for s in table), ""]
-    return "\n".join([*lines, verdict_words(plan), *advice_words(plan)])
+    said = [*advice_words(plan), *warning_words(plan), *note_words(plan)]
+    return "\n".join([*lines, verdict_words(plan), *said])
 
 
 def _model_line(model: Model) -> str:

@@ -140,6 +140,19 @@ def test_a_model_that_leaves_nothing_is_a_plan_with_0_blocks(planned):
     assert "does not fit" in plan["message"]
 
 
+def test_what_would_not_run_as_counted_is_warned_of(planned, run):
+    flags = (*MODEL, *KV, "--tp", "3")
+    (warning,) = planned(*flags)["warnings"]
+    assert "Engines refuse to share 8 KV heads between 3 GPUs." in warning
+    assert warning in run(*flags)[1].splitlines()
+    assert planned(*MODEL, *KV)["warnings"] == []
+
+
+def test_windows_are_explained(run):
+    out = run("--model", "gemma-3-27b", *KV)[1]
+    assert "The 52 layers with a window keep at most 9,215 positions" in out
+
+
 def test_what_fits_has_no_message(planned):
     assert planned(*MODEL, *KV)["message"] is None
 
