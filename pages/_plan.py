@@ -6,7 +6,7 @@ from pagedkv.planner import PlanError, make_plan
 from pages._plan_fields import FIELDS, LABELS, PREFIX, key
 from pages._plan_form import choose
 from pages._plan_link import refused
-from pages._plan_result import show_figures, show_plan
+from pages._plan_result import show_figures, show_plan, show_without_memory
 from pages._view import PLACE, leave
 
 HERE = "plan"  # in the session: that this page is open
@@ -29,12 +29,16 @@ def show_plan_page() -> None:
     fields, result = st.columns([2, 3], gap="large")
     with fields:
         try:
-            plan = make_plan(choose())
+            chosen = choose()
+            plan = make_plan(chosen.choices)
         except PlanError as error:
             with result:
                 refuse(error)
             return
     with result:
+        if chosen.lacks_weights:
+            show_without_memory(plan)
+            return
         show_plan(plan)
     show_figures(plan)
 

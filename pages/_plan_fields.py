@@ -30,7 +30,10 @@ class Whole(Generic[WholeOrEmpty]):
 
 @dataclass(frozen=True, slots=True)
 class Measure(Generic[MeasureOrEmpty]):
-    """A number of GiB, or a share; ``usual`` is None for a field that may stay empty."""
+    """A number of GiB, or a share; ``usual`` is None for a field that may stay empty.
+
+    Without a ``help`` it depends on other choices, and whoever draws the field says it.
+    """
 
     label: str
     least: float
@@ -108,9 +111,7 @@ MEASURES = {
     "kv": Measure("For KV, GiB", LEAST_GIB, MOST_GIB, 10.0, 1.0, "On each GPU."),
 }
 OPTIONAL_MEASURES = {
-    "weights": Measure(
-        "Weights, GiB", 0.0, MOST_GIB, None, 1.0, "On each GPU. Empty: 2 bytes a parameter."
-    ),
+    "weights": Measure("Weights, GiB", 0.0, MOST_GIB, None, 1.0),
 }
 CHOICES = {
     "source": Choice("Model", {TABLE: "From the table", OWN: "Your own"}, TABLE),

@@ -36,13 +36,13 @@ def optional_whole(name: str) -> int | None:
 def required_measure(name: str) -> float:
     """Draw a number of ``MEASURES``, which is never empty."""
     field = MEASURES[name]
-    value = _measure(name, field, placeholder=None)
+    value = _measure(name, field, None, field.help)
     return field.usual if value is None else value
 
 
-def optional_measure(name: str, placeholder: str) -> float | None:
+def optional_measure(name: str, placeholder: str, explanation: str) -> float | None:
     """Draw a number of ``OPTIONAL_MEASURES``; None where it is empty, as the placeholder says."""
-    return _measure(name, OPTIONAL_MEASURES[name], placeholder)
+    return _measure(name, OPTIONAL_MEASURES[name], placeholder, explanation)
 
 
 def _whole(name: str, field: AnyWhole) -> int | None:
@@ -59,7 +59,9 @@ def _whole(name: str, field: AnyWhole) -> int | None:
     )
 
 
-def _measure(name: str, field: AnyMeasure, placeholder: str | None) -> float | None:
+def _measure(
+    name: str, field: AnyMeasure, placeholder: str | None, explanation: str | None
+) -> float | None:
     value = st.number_input(
         field.label,
         field.least,
@@ -68,7 +70,7 @@ def _measure(name: str, field: AnyMeasure, placeholder: str | None) -> float | N
         field.step,
         format="%.2f",
         key=key(name),
-        help=field.help,
+        help=explanation,
         width=WIDTH,
         placeholder=placeholder,
         bind="query-params",

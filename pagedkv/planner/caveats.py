@@ -20,6 +20,17 @@ def note_words(plan: Plan) -> tuple[str, ...]:
     return tuple(_notes(plan))
 
 
+def sharing_words(choices: Choices) -> tuple[str, ...]:
+    """That an engine would not start, where so many GPUs cannot share the heads."""
+    heads = unshared_words(choices)
+    if not heads:
+        return ()
+    return (
+        f"Engines refuse to share {heads} between {choices.tp:,} GPUs. This is counted, but would "
+        "not start.",
+    )
+
+
 def unshared_words(choices: Choices) -> str:
     """Which heads so many GPUs cannot share evenly, as engines want it; "" if they can."""
     geometry = choices.geometry
@@ -32,11 +43,7 @@ def unshared_words(choices: Choices) -> str:
 
 def _warnings(plan: Plan) -> Iterator[str]:
     choices = plan.choices
-    if heads := unshared_words(choices):
-        yield (
-            f"Engines refuse to share {heads} between {choices.tp:,} GPUs. This is counted, but "
-            "would not start."
-        )
+    yield from sharing_words(choices)
     if plan.fits and plan.blocks_per_request == plan.num_blocks:
         yield (
             "vLLM counts all blocks, but keeps one back once it runs. A request of "

@@ -17,6 +17,9 @@ from pagedkv.planner import (
     Latent,
     make_plan,
     make_steps,
+    note_words,
+    steps_without_memory,
+    warning_words,
 )
 from pagedkv.planner.split import split_memory
 from pages._plan_fields import FIELDS, LABELS, Choice, Measure, Whole, key
@@ -24,6 +27,7 @@ from pages._plan_link import refused
 from pages._plan_result import numbers, steps_html
 
 LLAMA = next(model for model in MODELS if "llama-3.1-8b" in model.names)
+LATENT_MODEL = next(model for model in MODELS if model.title == "DeepSeek-V3 / R1")
 USUAL = make_plan(Choices(LLAMA.geometry, GpuMemory(80, 0.9, 14.96, 2)))
 HOSTILE = "<img src=x onerror=alert(1)> **b**"
 
@@ -108,10 +112,35 @@ def test_the_weights_of_each_gpu_are_those_that_advice_names(open_page: Open):
 
 
 def test_where_weights_are_not_known_they_are_asked_for(open_page: Open):
-    app = open_page("plan", plan_model="DeepSeek-V3 / R1")
-    assert "weights_gib is empty" in texts(app)
+    app = open_page("plan", plan_model="DeepSeek-V3 / R1", plan_tp="3")
+    (info,) = app.info
+    assert "Fill in “Weights, GiB”" in info.value and "1.86 GiB" in info.value
+    plan = make_plan(Choices(LATENT_MODEL.geometry, KvMemory(10), tp=3))
+    assert metrics(app) == [
+        ("Bytes per token", "70,272"),
+        ("Bytes of a block", f"{70_272 * 16:,}"),
+        ("Blocks of a request", "512"),
+    ]
+    assert steps_html(steps_without_memory(plan)) in [html.proto.body for html in app.get("html")]
+    (warning,) = app.warning
+    assert "128 query heads between 3" in warning.value
+    assert "not known" in app.number_input(key="plan_weights").help
     choose(app, "weights", 40.0)
-    assert app.metric
+    assert not app.info and len(app.metric) == 5
+
+
+def test_own_numbers_and_files_show_what_is_known_before_the_weights(open_page: Open):
+    app = open_page("plan", plan_source="Your own")
+    assert app.info and ("Bytes per token", "131,072") in metrics(app)
+    upload(app, json.dumps(FILES["heads"][0]).encode())
+    assert app.info and ("Bytes per token", f"{42 * 2 * 8 * 256 * 2:,}") in metrics(app)
+    choose(app, "weights", 0.0)
+    assert not app.info and len(app.metric) == 5
+
+
+def test_the_weights_field_says_what_is_taken_where_it_is_empty(open_page: Open):
+    app = open_page("plan")
+    assert "Empty: 2 bytes a parameter." in app.number_input(key="plan_weights").help
 
 
 def test_the_requests_at_once_are_not_rounded_up(open_page: Open):
@@ -124,7 +153,9 @@ def test_windows_ask_for_the_batched_tokens(open_page: Open):
     assert "plan_batched" not in [n.key for n in open_page("plan").number_input]
     app = open_page("plan", plan_model="Gemma-3-4B", plan_batched="2048", plan_memory="KV alone")
     geometry = next(model.geometry for model in MODELS if model.title == "Gemma-3-4B")
-    assert metrics(app) == numbers(make_plan(Choices(geometry, KvMemory(10), batched_tokens=2048)))
+    plan = make_plan(Choices(geometry, KvMemory(10), batched_tokens=2048))
+    assert metrics(app) == numbers(plan)
+    assert " ".join(note_words(plan)) in shown(app)
 
 
 def test_a_request_that_does_not_fit_is_told_with_what_would(open_page: Open):
@@ -165,7 +196,9 @@ def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
         assert metrics(app) == numbers(plan)
         lines = steps_html(make_steps(plan))
         assert lines in [html.proto.body for html in app.get("html")]
-        assert ("engines refuse to share 8 between 3" in lines) is is_uneven
+        assert ("engines refuse to share 8 KV heads between 3" in lines) is is_uneven
+        assert [warning.value for warning in app.warning] == list(warning_words(plan))
+        assert len(app.warning) == is_uneven
 
 
 def test_every_number_of_the_library_is_called_by_its_field():
