@@ -58,10 +58,9 @@ def choose_model() -> ChosenModel:
 def _show_source(model: Model) -> None:
     st.text(describe(model.geometry))
     if model.is_verified:
-        st.text(f"Geometry from: {model.source}.")
+        st.text(model.source_words)
     else:
-        st.warning("This geometry is unverified.", icon=":material/help:")
-        st.text(f"Geometry from: {model.source}.")
+        st.warning(model.source_words, icon=":material/help:")
     if model.note:
         st.text(model.note)
 

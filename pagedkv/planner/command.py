@@ -215,7 +215,7 @@ def _as_text(plan: Plan, model: Model | None) -> str:
     title = "A model of your own" if model is None else model.title
     lines = [f"{title}: {describe(plan.choices.geometry)}"]
     if model is not None:
-        lines.append(f"Geometry from: {model.source}")
+        lines.append(model.source_words)
         lines += [model.note] if model.note else []
     table = make_steps(plan)
     wide, long = (max(len(getattr(s, name)) for s in table) for name in ("label", "formula"))

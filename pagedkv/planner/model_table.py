@@ -34,6 +34,11 @@ class Model:
     note: str
 
     @property
+    def source_words(self) -> str:
+        """Where the geometry comes from, in a sentence."""
+        return f"Geometry {'from: ' if self.is_verified else ''}{self.source}."
+
+    @property
     def weights_gib(self) -> float | None:
         """The weights at two bytes a parameter, to two decimals; None if they are not known."""
         if self.billions is None:

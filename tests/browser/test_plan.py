@@ -104,8 +104,8 @@ def test_a_config_file_fills_the_fields_and_a_bad_one_leaves_them(
 def test_a_hostile_link_is_told_and_the_fields_work_on(open_start: Open) -> None:
     image = "%3Cimg%20src%3Dx%20onerror%3Dboom()%3E"
     page = open_start(f"/plan?plan_tp={'9' * 400}&plan_model={image}&plan_block_size=32")
-    expect(page.page.get_by_text("Tensor parallel cannot be what the link says")).to_be_visible()
-    expect(page.page.get_by_text("Name cannot be what the link says")).to_be_visible()
+    notice = "“Name”, “Tensor parallel” cannot be what the link says; the usual is taken."
+    expect(page.page.get_by_text(notice)).to_be_visible()
     expect_line(page, "One block", "4,194,304 B = 4 MiB")
     set_number(page, "Tensor parallel", "2")
     expect_line(page, "One block", "2,097,152 B = 2 MiB")

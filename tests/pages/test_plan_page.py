@@ -23,7 +23,7 @@ from pagedkv.planner import (
 )
 from pagedkv.planner.split import split_memory
 from pages._plan_fields import FIELDS, LABELS, Choice, Measure, Whole, key
-from pages._plan_link import refused
+from pages._plan_link import refused, refused_words
 from pages._plan_result import numbers, steps_html
 
 LLAMA = next(model for model in MODELS if "llama-3.1-8b" in model.names)
@@ -87,13 +87,13 @@ def test_every_choice_counts_without_a_button(open_page: Open):
 def test_a_model_shows_its_source(open_page: Open, model):
     app = open_page("plan", plan_model=model.title, plan_memory="KV alone")
     assert metrics(app) == numbers(make_plan(Choices(model.geometry, KvMemory(10))))
-    assert model.source in texts(app)
+    assert model.source_words in texts(app)
 
 
 def test_what_is_unverified_is_marked(open_page: Open):
     app = open_page("plan", plan_model="OPT-66B", plan_memory="KV alone")
-    assert "unverified" in app.warning[0].value
-    assert "unverified" in texts(app)
+    assert app.warning[0].value.startswith("Geometry unverified: recalled")
+    assert shown(app).count("nverified") == 1 and "nverified" not in texts(app)
 
 
 def test_weights_are_counted_until_they_are_said_and_shared_by_the_gpus(open_page: Open):
@@ -249,13 +249,20 @@ def test_a_hostile_link_gives_notices_and_the_usual_plan(open_page: Open, value:
     app = open_page("plan", **{key(name): value for name in FIELDS})
     assert not app.exception
     assert metrics(app) == numbers(USUAL)
-    assert [w.value for w in app.warning] == [
-        f"{field.label} cannot be what the link says; the usual is taken."
-        for field in FIELDS.values()
-    ]
+    (warning,) = app.warning
+    assert warning.value == refused_words(list(FIELDS))
+    assert all(f"“{field.label}”" in warning.value for field in FIELDS.values())
     assert "onerror" not in shown(app) + texts(app)
     choose(app, "tp", 2)
-    assert app.query_params == {} and len(app.warning) == len(FIELDS)
+    assert app.query_params == {} and len(app.warning) == 1
+
+
+def test_every_value_that_a_link_gives_a_field_is_looked_at(open_page: Open):
+    assert refused({"plan_tp": ["9999", "2"], "plan_layers": ["2", "x"]}) == ["layers", "tp"]
+    assert refused({"plan_tp": ["2", "4"]}) == []
+    app = open_page("plan", plan_source=["xx", "From the table"])
+    assert [warning.value for warning in app.warning] == [refused_words(["source"])]
+    assert metrics(app) == numbers(USUAL) and app.query_params == {}
 
 
 def test_a_link_that_can_be_honoured_has_no_notice():

@@ -182,6 +182,8 @@ def test_windows_and_kinds(model):
 def test_every_row_says_in_words_where_it_comes_from(model):
     assert len(model.source.split()) >= 4
     assert model.is_verified != model.source.startswith("unverified")
+    start = "Geometry from: " if model.is_verified else "Geometry unverified: "
+    assert model.source_words.startswith(start) and model.source in model.source_words
 
 
 def test_what_is_not_verified_is_marked():
