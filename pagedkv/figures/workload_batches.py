@@ -28,6 +28,7 @@ DARK_PAGED = OKABE_ITO[4]
 WORDS = Phrases(
     {
         "line": "{name}: mean {mean:.2f}",
+        "line_nobody": "{name}: nobody ran",
         "line_paper": "{name}: mean {mean:.2f}, in the paper {paper:.2f}",
         "paper": "{name} in the paper: mean {mean:.2f}",
         "legend_paper": "thin: mean in the paper",
@@ -37,6 +38,7 @@ WORDS = Phrases(
         "alt": "Requests in a batch, over iterations; means are over those in which somebody runs. "
         "{lines}",
         "alt_line": "{name}: mean {mean:.2f}, the curve reaches {most:.1f}.",
+        "alt_nobody": "{name}: nobody ran.",
         "alt_paper": "In the paper {mean:.2f}.",
     }
 )
@@ -64,11 +66,12 @@ def batches_figure(lines: Sequence["BatchLine"], *, dark: bool = False) -> go.Fi
 
 
 def batches_alt(lines: Sequence["BatchLine"]) -> str:
-    """Say each line's mean and maximum."""
+    """Say each line's mean and maximum, or that nobody ran."""
     said = []
     for line in lines:
         most = max((value for _, value in line.points), default=0.0)
-        said.append(WORDS.say("alt_line", name=line.name, mean=line.mean, most=most))
+        key = "alt_line" if line.mean else "alt_nobody"
+        said.append(WORDS.say(key, name=line.name, mean=line.mean, most=most))
         if line.paper is not None:
             said.append(WORDS.say("alt_paper", mean=line.paper))
     return WORDS.say("alt", lines=" ".join(said))
@@ -92,6 +95,8 @@ def _look(policy: str, dark: bool) -> tuple[str, str]:
 def _line(line: "BatchLine", dark: bool) -> go.Scatter:
     colour, dash = _look(line.policy, dark)
     key = "line" if line.paper is None else "line_paper"
+    if not line.mean:
+        key = "line_nobody"
     return go.Scatter(
         name=WORDS.say(key, name=line.name, mean=line.mean, paper=line.paper),
         x=[start for start, _ in line.points],
