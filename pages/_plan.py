@@ -47,7 +47,9 @@ def read_address() -> None:
     """If the visitor has just come, take out of the address what no field can hold, and tell it.
 
     The script then begins anew, before Streamlit reads the fields from the address: it stumbles
-    over huge numbers there.
+    over huge numbers there. It also does where the visitor comes back to an address that says
+    nothing: by the browser's Back, Streamlit would take the usual for each field that the address
+    lacks, and in a run that the script asked for it keeps what was chosen, as by the menu.
     """
     if st.session_state.get(PLACE) == HERE:
         return
@@ -55,10 +57,11 @@ def read_address() -> None:
     st.session_state[PLACE] = HERE
     names = [name for name in st.query_params if name.startswith(PREFIX)]
     bad = refused({name: st.query_params.get_all(name) for name in names})
+    for name in bad:
+        del st.query_params[key(name)]
+    comes_back = not names and NOTICES in st.session_state
     st.session_state[NOTICES] = bad
-    if bad:
-        for name in bad:
-            del st.query_params[key(name)]
+    if bad or comes_back:
         st.rerun()
 
 

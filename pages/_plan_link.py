@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pages._plan_fields import FIELDS, AnyMeasure, AnyWhole, Choice, Whole, key
 
 LONGEST = 40  # characters of a number
-WHOLE = re.compile(r"[0-9]+")
+WHOLE = re.compile(r"([0-9]+)(\.0*)?")  # Streamlit writes "777.0" where a visitor comes back
 MEASURE = re.compile(r"[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
 
 
@@ -36,7 +36,8 @@ def _can_hold(field: AnyWhole | AnyMeasure | Choice, text: str) -> bool:
     if len(text) > LONGEST:
         return False
     if isinstance(field, Whole):
-        return WHOLE.fullmatch(text) is not None and int(text) in field.allowed
+        whole = WHOLE.fullmatch(text)
+        return whole is not None and int(whole[1]) in field.allowed
     if MEASURE.fullmatch(text) is None:  # Python would take "8_0", " 80" and digits of all scripts
         return False
     return field.least <= float(text) <= field.most

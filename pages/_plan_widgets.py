@@ -19,6 +19,7 @@ from pages._plan_fields import (
 from pages._whole_number import whole_number
 
 WIDTH = 140  # pixels of a number: three of them stand beside each other
+WIDE = 190  # of a measure that may be empty: its digits stand beside a cross that empties it
 
 
 def required_whole(name: str) -> int:
@@ -71,7 +72,7 @@ def _measure(
         format="%.2f",
         key=key(name),
         help=explanation,
-        width=WIDTH,
+        width=WIDTH if field.usual is not None else WIDE,
         placeholder=placeholder,
         bind="query-params",
         persist_state="session",

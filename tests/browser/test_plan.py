@@ -101,6 +101,18 @@ def test_a_config_file_fills_the_fields_and_a_bad_one_leaves_them(
     assert page.complaints == again.complaints == []
 
 
+def test_a_file_leaves_no_warning_in_the_servers_log(
+    open_page: Open, fresh_server: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.json"
+    fields = {"num_hidden_layers": 40, "num_attention_heads": 40, "hidden_size": 5120}
+    file.write_text(json.dumps(fields))
+    page = open_page("/plan?plan_source=Your%20own", at=fresh_server).wait_for_title()
+    page.page.locator("input[type=file]").set_input_files(file)
+    expect_line(page, "Bytes per token", "819,200 B = 800 KiB")
+    assert "created with a default value" not in (tmp_path / "log.txt").read_text()
+
+
 def test_a_hostile_link_is_told_and_the_fields_work_on(open_start: Open) -> None:
     image = "%3Cimg%20src%3Dx%20onerror%3Dboom()%3E"
     page = open_start(f"/plan?plan_tp={'9' * 400}&plan_model={image}&plan_block_size=32")
@@ -122,6 +134,38 @@ def test_another_page_and_back_finds_the_choices(open_start: Open) -> None:
     page.wait_for_player()
     page.page.get_by_role("link", name="Plan", exact=True).first.click()
     expect_line(page, "Bytes per token", "65,536 B = 64 KiB")
+    assert page.complaints == []
+
+
+def test_the_browsers_back_finds_the_choices_as_the_menu_does(open_start: Open) -> None:
+    page = open_start("/plan")
+    set_number(page, "Maximum length", "777")
+    expect_line(page, "Blocks of one request of 777", "49")
+    page.page.get_by_text("Your own", exact=True).click()
+    set_number(page, "KV heads", "10")
+    expect_line(page, "Bytes per token", "163,840 B = 160 KiB")
+    page.page.get_by_role("link", name="Sandbox", exact=True).first.click()
+    page.wait_for_player()
+    page.page.go_back()
+    expect_line(page, "Blocks of one request of 777", "49")
+    expect_line(page, "Bytes per token", "163,840 B = 160 KiB")
+    expect(page.page.get_by_role("spinbutton", name="Maximum length")).to_have_value("777")
+    page.wait_for(lambda: "plan_max_len" in page.query(), lambda: str(page.query()))
+    again = open_start("/plan?" + page.page.url.split("?")[1])
+    expect_line(again, "Bytes per token", "163,840 B = 160 KiB")
+    expect_line(again, "Blocks of one request of 777", "49")
+    expect(again.page.get_by_text("cannot be what the link says")).to_have_count(0)
+    assert page.complaints == again.complaints == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_all_digits_of_the_weights_can_be_seen(open_start: Open, width: int, height: int) -> None:
+    page = open_start("/plan?plan_weights=123456.78", width=width, height=height)
+    box = page.page.get_by_role("spinbutton", name="Weights, GiB")
+    expect(box).to_have_value("123456.78")
+    box.blur()
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert page.page.evaluate(OVERFLOW) <= 0
     assert page.complaints == []
 
 
