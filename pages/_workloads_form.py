@@ -35,16 +35,16 @@ MOST_MADE = 100_000  # requests, here; the command line makes more
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which requests, and when they come: made by a recipe, or those of ``trace``, if one is open.
+    """Which requests, and when they come: made by a recipe, or those of ``trace``.
 
-    ``num_requests`` is None for all of a trace.
+    ``num_requests`` is None for all of a trace. ``trace`` says why, where none can be simulated.
     """
 
     source: str
     num_requests: int | None
     rate: float | None = None
     seed: int = DEFAULT_SEED
-    trace: Workload | None = None
+    trace: Workload | WorkloadError | None = None
     is_at_once: bool = False
 
     @property
@@ -130,8 +130,9 @@ def _workload(asked: Asked) -> Workload:
     if asked.recipe is not None:
         assert asked.num_requests is not None
         return make_workload(asked.recipe, asked.num_requests, asked.seed, asked.rate)
-    if asked.trace is None:
-        raise WorkloadError("no trace is open; upload a file that can be read")
+    if isinstance(asked.trace, WorkloadError):
+        raise asked.trace
+    assert asked.trace is not None
     if asked.num_requests is not None:
         require_number("requests", asked.num_requests)
     first = asked.trace.first(asked.num_requests or len(asked.trace))

@@ -75,6 +75,28 @@ def test_a_trace_of_ones_own_is_read_and_simulated(open_start: Open, tmp_path: P
     assert page.complaints == []
 
 
+def test_a_trace_stays_open_until_it_is_closed(open_start: Open, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("arrival,input,output\n0,30,20\n1,30,20\n")
+    bad.write_text("a,b\n1,2\n")
+    page = open_start("/workloads")
+    page.page.get_by_test_id("stSelectbox").first.click()
+    page.page.get_by_role("option", name="A trace file").click()
+    page.page.locator("input[type=file]").set_input_files(good)
+    expect(page.page.get_by_text("2 requests over 1 s")).to_be_visible()
+    page.page.locator("input[type=file]").set_input_files(bad)
+    expect(page.page.get_by_text("good.csv stays open")).to_be_visible()
+    expect(page.page.get_by_text("bad.csv: the columns 'a, b' are of no known")).to_be_visible()
+    page.page.get_by_role("button", name="Remove bad.csv").click()
+    expect(page.page.get_by_text("Open: good.csv")).to_be_visible()
+    expect(page.page.get_by_text("2 requests over 1 s")).to_be_visible()
+    page.click("Close")
+    expect(page.page.get_by_text("Open: good.csv")).to_have_count(0)
+    page.click("Run")
+    expect(page.page.get_by_text("no trace is open")).to_be_visible()
+    assert page.complaints == []
+
+
 def test_a_large_trace_reaches_the_server(open_start: Open, tmp_path: Path) -> None:
     trace = tmp_path / "large.csv"
     rows = "\n".join(f"{number / 8:.6f},{number % 900 + 1},20" for number in range(200_000))

@@ -209,7 +209,9 @@ def test_a_trace_is_read_shown_back_and_simulated() -> None:
 def test_bad_rows_are_named_and_left_out_only_on_request() -> None:
     app = upload(opened(), GOOD + "2,0,5\n")
     assert "1 row is bad, 2 good: line 4: input is '0'" in texts(app)
-    assert "no trace is open" in texts(press(app))
+    app = press(app)
+    assert "trace.csv has 1 bad row; leave it out, or mend the file" in texts(app)
+    assert "no trace is open" not in texts(app)
     box = next(box for box in app.checkbox if box.label.startswith("Leave the bad rows out"))
     box.check().run()
     assert "2 requests over 1 s" in texts(app) and "line 4: input is '0'" in texts(app)
@@ -222,9 +224,30 @@ def test_bad_rows_are_named_and_left_out_only_on_request() -> None:
 def test_what_is_no_trace_is_refused_and_the_findings_stay(data: str | bytes) -> None:
     app = simulated(opened())
     app = upload(app, data)
-    assert [warning.value for warning in app.warning] == ["This file cannot be simulated as it is:"]
+    assert [warning.value for warning in app.warning] == ["This file cannot be read:"]
+    assert "trace.csv: " in texts(app) and "no trace is open" in texts(press(app))
     assert not [box for box in app.checkbox if box.label.startswith("Leave")]
     assert finding_words(expected()) in shown(app)
+
+
+@pytest.mark.parametrize("data", ["", "a,b\n1,2\n", "arrival,input,output\n0,0,0\n"])
+def test_the_open_trace_stays_open_where_another_cannot_be_read(data: str) -> None:
+    app = upload(upload(opened(), GOOD, name="good.csv"), data, name="bad.csv")
+    assert "bad.csv: " in texts(app) and "good.csv stays open" in texts(app)
+    assert "2 requests, 100.0 tokens in" in shown(press(app))
+    app = upload(app, GOOD + "2,9,9\n", name="better.csv")
+    assert not app.warning and "3 requests over 2 s" in texts(app)
+
+
+def test_a_trace_is_closed_by_its_button_and_by_nothing_else() -> None:
+    app = upload(opened(), GOOD, name="good.csv")
+    assert "Close" not in [button.label for button in app.button]  # the field shows it
+    app.file_uploader(key="workloads_upload").set_value(None).run()
+    assert "Open: good.csv" in texts(app)
+    assert "2 requests, 100.0 tokens in" in shown(press(app))
+    app = press(app, "Close")
+    assert "Open: good.csv" not in texts(app)
+    assert "no trace is open" in texts(press(app))
 
 
 def test_a_file_never_becomes_part_of_the_page() -> None:
