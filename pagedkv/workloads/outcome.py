@@ -31,7 +31,7 @@ class Outcome:
     with: from the 500th until the last request has left the queue. In ``idle`` of the
     ``iterations`` nobody ran: an engine makes none then, so they are in no mean. ``saved`` is the
     per cent of blocks that sharing saves. ``batches`` holds (iteration, mean requests in a batch)
-    for at most 256 stretches of all ``iterations``, the idle ones among them.
+    for at most ``MOST_BINS`` stretches of all ``iterations``, the idle ones among them.
     """
 
     setup: Setup

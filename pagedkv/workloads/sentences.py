@@ -4,14 +4,14 @@ No text of a visitor's occurs in it: a trace's name is shown elsewhere, as plain
 """
 
 from pagedkv.trace.written import Phrases
-from pagedkv.workloads.compare import compared
+from pagedkv.workloads.comparing_policies import most_words
 from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.names import NAMES, setup_words
+from pagedkv.workloads.outcome import Outcome
 from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import Findings, Study
 
 SELDOM = 0.01  # of all iterations; what is as seldom is not worth a line
-ALIKE = 1.05  # times; what batches differ less is no difference
 
 WORDS = Phrases(
     {
@@ -26,11 +26,9 @@ WORDS = Phrases(
         "as_traced": "they arrive as the trace says",
         "stopped": "**Stopped.** {done} of {total} simulations came to their end; figures of the "
         "last one are means over what it came to.",
-        "most": "**{best} runs {batch:.1f} requests at a time, {factor:.1f} times as many as "
-        "{worst} ({least:.1f})**, in the same memory.",
-        "all_alike": "All run about {batch:.1f} requests at a time: here it is not memory that "
-        "limits them.",
-        "paper_factor": "In the paper it is {factor:.1f} times.",
+        "different": "**Not all ran the same requests, so they are not compared**: of {of}, "
+        "{turned_away} were turned away.",
+        "nobody": "Nobody ran: none of the requests would fit.",
         "measured": "Means over the iterations from number {first} until the last request has left "
         "the queue.",
         "measured_all": "{what}: means over all iterations, for it was stopped, or nobody waited "
@@ -46,6 +44,13 @@ WORDS = Phrases(
         "{most_batch:.1f}.",
         "sharing": "A prompt's full blocks are there once for all its answers: {few} answers save "
         "{least:.1f} % of the blocks, {many} answers {most:.1f} %.",
+    }
+)
+TURNED_AWAY = Phrases(
+    {
+        StudyKind.POLICIES: "{turned_away} with {policy}",
+        StudyKind.BLOCK_SIZES: "{turned_away} with blocks of {block_size}",
+        StudyKind.SHARING: "{turned_away} with {answers} answers",
     }
 )
 
@@ -83,11 +88,22 @@ def workload_words(findings: Findings) -> str:
 
 
 def finding_words(findings: Findings) -> str:
-    """The study's result in a sentence or two."""
-    first, last = findings.outcomes[0], findings.outcomes[-1]
-    match findings.about.kind:
+    """The study's result in a sentence or two, of what came to its end; empty if that is too few.
+
+    What ran other requests, because more of them were turned away, is not compared.
+    """
+    kind = findings.about.kind
+    ended = tuple(outcome for outcome in findings.outcomes if not outcome.was_stopped)
+    if len(ended) < 2:
+        return ""
+    if len({outcome.turned_away for outcome in ended}) > 1:
+        return _different_words(kind, ended)
+    first, last = ended[0], ended[-1]
+    if not first.finished:
+        return WORDS.say("nobody")
+    match kind:
         case StudyKind.POLICIES:
-            return _most_words(findings)
+            return most_words(findings, ended)
         case StudyKind.BLOCK_SIZES:
             return WORDS.say(
                 "sizes",
@@ -136,25 +152,21 @@ def notes(findings: Findings) -> list[str]:
     return said
 
 
-def _most_words(findings: Findings) -> str:
-    ran = [outcome for outcome in findings.outcomes if outcome.mean_batch]
-    if len(ran) < 2:
-        return ""
-    most = max(outcome.mean_batch for outcome in ran)
-    best = next(o for o in reversed(ran) if o.mean_batch * ALIKE > most)  # of equals the last
-    worst = min(ran, key=lambda outcome: outcome.mean_batch)
-    if most < ALIKE * worst.mean_batch:
-        return WORDS.say("all_alike", batch=best.mean_batch)
-    words = WORDS.say(
-        "most",
-        best=NAMES[best.setup.policy],
-        batch=best.mean_batch,
-        factor=best.mean_batch / worst.mean_batch,
-        worst=NAMES[worst.setup.policy],
-        least=worst.mean_batch,
-    )
-    batches = {p.outcome: p.paper.value for p in compared(findings) if p.what == "batch"}
-    if best in batches and worst in batches:
-        factor = batches[best] / batches[worst]
-        words = f"{words} {WORDS.say('paper_factor', factor=factor)}"
-    return words
+def _different_words(kind: StudyKind, ended: tuple[Outcome, ...]) -> str:
+    """How many requests each of them turned away."""
+    *most, last = [
+        TURNED_AWAY.say(
+            kind,
+            turned_away=_how_many(outcome.turned_away, outcome.num_requests),
+            policy=NAMES[outcome.setup.policy],
+            block_size=outcome.setup.block_size,
+            answers=outcome.setup.answers,
+        )
+        for outcome in ended
+    ]
+    said = f"{', '.join(most)} and {last}"
+    return WORDS.say("different", of=f"{ended[0].num_requests:,}", turned_away=said)
+
+
+def _how_many(count: int, total: int) -> str:
+    return {0: "none", total: "all"}.get(count, f"{count:,}")

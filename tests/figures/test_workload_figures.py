@@ -39,6 +39,7 @@ LINES = (
     BatchLine("paged", "Paged", ((0, 40.0), (50, 30.0)), 34.0, 30.42),
     BatchLine("oracle", "Oracle", ((0, 12.0),), 12.0, None),
 )
+NOBODY = BatchLine("max", "Max", (), 0.0, None)
 POINTS = (SizePoint(1, 0.0, 35.0), SizePoint(16, 2.0, 34.0), SizePoint(256, 22.0, 27.0))
 GROUPS = (Saving(2, 7.1, 6.09, 37.56), Saving(4, 10.6, None, None))
 
@@ -113,8 +114,13 @@ def test_each_line_has_its_points_and_the_papers_mean_across():
 
 
 def test_a_line_without_a_point_can_be_drawn():
-    assert batches_figure((BatchLine("max", "Max", (), 0.0, None),)).data[0].x == ()
-    assert "the curve reaches 0.0" in batches_alt((BatchLine("max", "Max", (), 0.0, None),))
+    assert batches_figure((NOBODY,)).data[0].x == ()
+
+
+def test_a_policy_under_which_nobody_ran_has_no_mean():
+    assert batches_figure((NOBODY, LINES[1])).data[0].name == "Max: nobody ran"
+    said = batches_alt((NOBODY, LINES[1]))
+    assert "Max: nobody ran. Paged: mean 34.00" in said and "0.0," not in said
 
 
 def test_block_sizes_are_equally_far_apart():

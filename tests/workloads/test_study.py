@@ -225,6 +225,48 @@ def test_where_memory_is_no_limit_no_policy_is_praised() -> None:
     assert words == "All run about 2.0 requests at a time: here it is not memory that limits them."
 
 
+def test_policies_that_ran_different_requests_are_not_compared() -> None:
+    """Of three: 500 slots hold all in blocks, and the short ones alone in one piece."""
+    sample = workload_of((0, 20, 30), (0, 20, 200), (0, 300, 100))
+    found = findings(workload=sample, setup=Setup(slots=500, block_size=10))
+    assert [outcome.turned_away for outcome in found.outcomes] == [3, 2, 1, 0]
+    assert finding_words(found) == (
+        "**Not all ran the same requests, so they are not compared**: of 3, all with Max, 2 with "
+        "Pow2, 1 with Oracle and none with Paged were turned away."
+    )
+
+
+def test_block_sizes_and_answers_that_ran_different_requests_are_not_compared() -> None:
+    sample = workload_of((0, 20, 30), (0, 1, 60))
+    found = findings(StudyKind.BLOCK_SIZES, sample, setup=Setup(slots=60))
+    assert [outcome.turned_away for outcome in found.outcomes] == [0, 0, 0, 1, 2, 2]
+    assert "1 with blocks of 8, all with blocks of 16 and all" in finding_words(found)
+    found = findings(StudyKind.SHARING, sample, setup=Setup(slots=224))
+    assert [outcome.turned_away for outcome in found.outcomes] == [0, 1, 2]
+    assert "none with 2 answers, 1 with 4 answers and all" in finding_words(found)
+
+
+@pytest.mark.parametrize("kind", StudyKind)
+def test_where_nobody_fits_nothing_is_compared(kind: StudyKind) -> None:
+    found = findings(kind, workload_of((0, 300, 300)), setup=Setup(slots=40))
+    assert finding_words(found) == "Nobody ran: none of the requests would fit."
+
+
+@pytest.mark.parametrize("kind", StudyKind)
+def test_what_was_stopped_is_not_compared(kind: StudyKind) -> None:
+    asked, each = study(kind, count=300), 300
+
+    def tell(done: int, _: int) -> None:
+        if done >= 1.5 * each:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(tell)
+    found = asked.findings()
+    assert found is not None and len(found.outcomes) == 2
+    assert finding_words(found) == ""
+
+
 @pytest.mark.parametrize("kind", StudyKind)
 def test_nothing_a_visitor_wrote_is_repeated(kind: StudyKind) -> None:
     sample = workload_of((0, 20, 30), (1, 20, 30))

@@ -1,0 +1,44 @@
+"""Which policy runs the most requests at a time, in a sentence, where that can be told."""
+
+from pagedkv.trace.written import Phrases
+from pagedkv.workloads.compare import compared
+from pagedkv.workloads.names import NAMES
+from pagedkv.workloads.outcome import Outcome
+from pagedkv.workloads.study import Findings
+
+ALIKE = 1.05  # times; what batches differ less is no difference
+
+WORDS = Phrases(
+    {
+        "most": "**{best} runs {batch:.1f} requests at a time, {factor:.1f} times as many as "
+        "{worst} ({least:.1f})**, in the same memory.",
+        "all_alike": "All run about {batch:.1f} requests at a time: here it is not memory that "
+        "limits them.",
+        "paper_factor": "In the paper it is {factor:.1f} times.",
+    }
+)
+
+
+def most_words(findings: Findings, ended: tuple[Outcome, ...]) -> str:
+    """Name the policy with the largest mean batch of ``ended``, in which somebody ran.
+
+    All of them must have run the same requests.
+    """
+    most = max(outcome.mean_batch for outcome in ended)
+    best = next(o for o in reversed(ended) if o.mean_batch * ALIKE > most)  # of equals the last
+    worst = min(ended, key=lambda outcome: outcome.mean_batch)
+    if most < ALIKE * worst.mean_batch:
+        return WORDS.say("all_alike", batch=best.mean_batch)
+    words = WORDS.say(
+        "most",
+        best=NAMES[best.setup.policy],
+        batch=best.mean_batch,
+        factor=best.mean_batch / worst.mean_batch,
+        worst=NAMES[worst.setup.policy],
+        least=worst.mean_batch,
+    )
+    batches = {p.outcome: p.paper.value for p in compared(findings) if p.what == "batch"}
+    if best in batches and worst in batches:
+        factor = batches[best] / batches[worst]
+        words = f"{words} {WORDS.say('paper_factor', factor=factor)}"
+    return words
