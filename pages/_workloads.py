@@ -41,13 +41,18 @@ def show_workloads() -> None:
         st.session_state[STUDY] = study
     place = st.empty()
     running: Study | None = st.session_state.get(STUDY)
-    if running is not None:
+    if running is None:
+        below = st.container()
+    else:
+        results = st.empty()  # what is drawn there of the run before leaves the screen at once
         with place.container():
             watch(running)
         place.empty()
+        below = results.container()
     findings: Findings | None = st.session_state.get(FINDINGS)
     if findings is not None:
-        show_findings(findings)
+        with below:
+            show_findings(findings)
 
 
 def let_go(*keys: str) -> None:

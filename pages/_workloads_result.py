@@ -33,7 +33,9 @@ from pages._figures import is_dark, show_figure, show_numbers
 
 def show_findings(findings: Findings) -> None:
     """The result first, then the figures, then what the paper prints and why we differ."""
-    st.text(findings.about.title)  # may be a file's name: no Markdown
+    st.header("Last run", anchor=False)  # whatever has been chosen or refused since
+    about = findings.about
+    st.text(f"{about.title}, {about.kind.value}")  # may have a file's name: no Markdown
     st.markdown(workload_words(findings))
     st.markdown(finding_words(findings))
     show = {
@@ -41,7 +43,7 @@ def show_findings(findings: Findings) -> None:
         StudyKind.BLOCK_SIZES: show_sizes,
         StudyKind.SHARING: show_sharing,
     }
-    show[findings.about.kind](findings)
+    show[about.kind](findings)
     show_comparison(findings)
     st.subheader("How these figures came about", anchor=False)
     st.markdown("\n".join(f"- {note}" for note in notes(findings)))

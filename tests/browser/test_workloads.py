@@ -44,9 +44,12 @@ def test_policies_are_drawn_beside_the_paper_and_everybody_can_use_the_page(
 
 
 def test_a_long_study_is_seen_coming_and_stop_keeps_what_there_is(open_start: Open) -> None:
-    page = open_start("/workloads")
+    page = simulated(open_start("/workloads"))
     set_number(page, "Requests", 100_000)
     page.click("Run")
+    expect(page.page.get_by_role("progressbar")).to_be_visible()
+    expect(page.page.get_by_text("Last run")).to_have_count(0)  # of the run before
+    expect(page.page.locator(".js-plotly-plot")).to_have_count(0)
     expect(page.page.get_by_role("progressbar")).to_be_visible()
     expect(page.page.get_by_text("of 400,000 requests in all")).to_be_visible()
     page.page.wait_for_timeout(1000)

@@ -74,7 +74,7 @@ def test_nothing_is_simulated_before_it_is_asked_for() -> None:
     app = opened()
     assert app.number_input(key="workloads_slots").value == 15_728
     assert app.number_input(key="workloads_block_size").value == 16
-    assert not app.get("plotly_chart") and not app.subheader
+    assert not app.get("plotly_chart") and not app.subheader and not app.header
 
 
 def test_the_menu_has_the_page(open_page: Callable[..., AppTest]) -> None:
@@ -170,6 +170,15 @@ def test_what_cannot_be_is_refused_and_what_was_there_stays() -> None:
     assert not app.exception
     assert "block_size is 16; with 8 slots it must be at most that" in texts(app)
     assert finding_words(expected()) in before and finding_words(expected()) in shown(app)
+
+
+def test_findings_say_of_which_run_they_are_whatever_is_chosen_since() -> None:
+    app = simulated(opened())
+    app.selectbox(key="workloads_source").set_value("alpaca").run()
+    app.get("button_group")[0].set_value("sharing").run()
+    assert [heading.value for heading in app.header] == ["Last run"]
+    assert "ShareGPT-like, policies" in texts(app)
+    assert "Alpaca-like, sharing" in texts(press(app))
 
 
 @pytest.mark.parametrize("name", ["requests", "slots", "block_size", "answers", "seed"])
