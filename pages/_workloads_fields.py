@@ -7,6 +7,7 @@ is open, has its value again when it comes back.
 import streamlit as st
 
 from pagedkv.workloads import POLICIES, RANGES, Setup
+from pagedkv.workloads.makers import MODEL_MAX_LENGTH
 from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import RATES
 from pagedkv.workloads.ranges import (
@@ -57,6 +58,21 @@ def first_requests() -> int | None:
         width=WIDTH,
         placeholder="all",
         help="So many of the trace, from its first on. Empty: all of them.",
+        persist_state="session",
+    )
+
+
+def max_length(usual: int) -> int | None:
+    """The model's maximum length; None where it is to be the ``usual`` one."""
+    return whole_number(
+        "Maximum length",
+        RANGES["max_length"],
+        None,
+        key=key("max_length"),
+        width=WIDTH,
+        placeholder=f"{usual:,}",
+        help="Tokens of prompt and answer together: what Max reserves for each answer. Longer "
+        f"requests are turned away. Empty: {MODEL_MAX_LENGTH:,}, or a trace's longest request.",
         persist_state="session",
     )
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pagedkv.workloads import RECIPES, Setup, Workload, make_workload
 from pagedkv.workloads.kinds import StudyKind
-from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED
+from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED, MODEL_MAX_LENGTH
 from pagedkv.workloads.ranges import require_number
 from pagedkv.workloads.setup import max_length_for
 from pagedkv.workloads.study import Study
@@ -16,6 +16,7 @@ from pages._workloads_fields import (
     first_requests,
     is_at_once,
     key,
+    max_length,
     milliseconds,
     policies,
     requests_a_second,
@@ -71,6 +72,9 @@ def show_form() -> Study | None:
         answers = DEFAULTS.answers
         if kind is not StudyKind.SHARING:
             answers = whole("answers", "Answers", DEFAULTS.answers)
+        longest = None
+        if kind is StudyKind.POLICIES:
+            longest = max_length(_usual_max_length(asked))
         iteration_ms = milliseconds() if asked.has_a_clock else DEFAULTS.iteration_ms
         is_asked_for = st.button("Run", icon=":material/play_arrow:")
     if not is_asked_for:
@@ -83,7 +87,7 @@ def show_form() -> Study | None:
             slots=slots,
             block_size=min(size, slots) if kind is StudyKind.BLOCK_SIZES else size,
             answers=answers,
-            max_length=max_length_for(workload),
+            max_length=max_length_for(workload) if longest is None else longest,
             iteration_ms=iteration_ms,
         )
     except WorkloadError as error:
@@ -137,3 +141,13 @@ def _workload(asked: Asked) -> Workload:
         require_number("requests", asked.num_requests)
     first = asked.trace.first(asked.num_requests or len(asked.trace))
     return first.all_at_once() if asked.is_at_once else first
+
+
+def _usual_max_length(asked: Asked) -> int:
+    """What the maximum length is where none is given: no recipe makes longer requests."""
+    if asked.recipe is not None:
+        return MODEL_MAX_LENGTH
+    try:
+        return max_length_for(_workload(asked))
+    except WorkloadError:  # it is told at a run
+        return MODEL_MAX_LENGTH

@@ -189,6 +189,24 @@ def test_half_a_number_is_refused_by_name_and_never_cut(name: str) -> None:
     assert finding_words(expected()) in shown(app)
 
 
+def test_the_maximum_length_is_what_max_reserves_and_is_said() -> None:
+    app = opened()
+    assert app.number_input(key="workloads_max_length").placeholder == "2,048"
+    app = simulated(app)
+    assert "a maximum length of 2,048." in shown(app)
+    app = simulated(app, max_length=4096)
+    assert "a maximum length of 4,096." in shown(app)
+    assert finding_words(expected(max_length=4096)) in shown(app)
+    assert "max_length is 2.5" in texts(simulated(app, max_length=2.5))
+
+
+def test_a_traces_longest_request_is_the_usual_maximum_length() -> None:
+    app = upload(opened(), GOOD + "2,3000,7\n")
+    assert app.number_input(key="workloads_max_length").placeholder == "3,007"
+    app.number_input(key="workloads_first").set_value(2).run()
+    assert app.number_input(key="workloads_max_length").placeholder == "2,048"
+
+
 def test_without_a_policy_there_is_nothing_to_simulate() -> None:
     app = opened()
     app.get("button_group")[1].set_value([]).run()
