@@ -10,6 +10,7 @@ from pagedkv.workloads import POLICIES, RANGES, Setup
 from pagedkv.workloads.makers import MODEL_MAX_LENGTH
 from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import RATES
+from pagedkv.workloads.policy_words import policy_lines
 from pagedkv.workloads.ranges import (
     HIGHEST_RATE,
     LEAST_RATE,
@@ -21,11 +22,6 @@ from pages._whole_number import whole_number
 WIDTH = 150  # pixels of a number
 DEFAULTS = Setup()
 AT_ONCE, BY_CHANCE = "all at once", "by chance, at a rate"
-
-POLICIES_HELP = (
-    "Max reserves the model's maximum length in one piece, Pow2 the answer rounded up to a power "
-    "of two, Oracle just what will be filled. Paged takes blocks as tokens come."
-)
 
 
 def key(name: str) -> str:
@@ -134,7 +130,7 @@ def policies() -> tuple[str, ...]:
         selection_mode="multi",
         default=POLICIES,
         key=key("policies"),
-        help=POLICIES_HELP,
+        help=policy_lines(),
         persist_state="session",
     )
     return tuple(policy for policy in POLICIES if policy in chosen)

@@ -25,6 +25,7 @@ from pagedkv.workloads.figure_data import (
     size_points,
 )
 from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.names import VARIED
 from pagedkv.workloads.reasons import reasons
 from pagedkv.workloads.sentences import finding_words, notes, workload_words
 from pagedkv.workloads.study import Findings
@@ -83,5 +84,8 @@ def show_comparison(findings: Findings) -> None:
     st.subheader("Beside the paper", anchor=False)
     rows = compared_rows(findings)
     if rows:
-        st.dataframe(compared_table(rows), hide_index=True, height="content")
+        varied = VARIED[findings.about.kind]
+        stays = {varied: st.column_config.Column(pinned=True)}  # while the others are scrolled
+        table = compared_table(rows, varied)
+        st.dataframe(table, hide_index=True, height="content", column_config=stays)
     st.markdown("\n".join(f"- {reason}" for reason in reasons(findings)))

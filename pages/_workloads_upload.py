@@ -1,7 +1,7 @@
 """A visitor's trace file: its format shown back, its bad rows named, left out only on request.
 
 A file that cannot be read is refused, and the one that was open stays open. Only another file, or
-Close, closes it: Streamlit empties its field on other pages, and where a file is too large.
+Close, closes it, for Streamlit empties its field when another page is open.
 """
 
 from dataclasses import dataclass

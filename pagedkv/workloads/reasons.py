@@ -65,7 +65,7 @@ WORDS = Phrases(
         "{enough:,}, and {iterations} iterations that are measured once the pool has filled, for "
         "chance to decide little.",
         "sizes": "Memory alone would make blocks as small as can be. The paper measured speed too "
-        "(figure 18b, read in two independent copies): ShareGPT did best with blocks of 16 to 128, "
+        "(figure 18b, read in two copies of the text): ShareGPT did best with blocks of 16 to 128, "
         "Alpaca with 16 and 32.",
     }
 )

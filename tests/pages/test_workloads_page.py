@@ -13,6 +13,7 @@ from pagedkv.figures import shares_alt
 from pagedkv.workloads import POLICIES, Setup, Simulation, make_workload
 from pagedkv.workloads.figure_data import share_bars
 from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.sentences import finding_words
 from pagedkv.workloads.study import Findings, Study
 
@@ -77,6 +78,13 @@ def test_nothing_is_simulated_before_it_is_asked_for() -> None:
     assert not app.get("plotly_chart") and not app.subheader and not app.header
 
 
+def test_each_policy_is_explained_before_a_run_and_the_paper_is_named() -> None:
+    app = opened()
+    for name in NAMES.values():
+        assert f"- **{name}** " in shown(app)
+    assert "A slot holds K and V" in shown(app) and "Kwon et al., SOSP 2023" in shown(app)
+
+
 def test_the_menu_has_the_page(open_page: Callable[..., AppTest]) -> None:
     app = open_page("workloads")
     assert [title.value for title in app.title] == ["Workloads"]
@@ -99,7 +107,7 @@ def test_policies_are_drawn_said_listed_and_set_beside_the_paper() -> None:
         "How these figures came about",
     ]
     comparison = app.dataframe[-1].value
-    assert set(comparison["of"]) == {"Max", "Pow2", "Oracle", "Paged"}
+    assert set(comparison["policy"]) == {"Max", "Pow2", "Oracle", "Paged"}
     assert "in the paper" in json.loads(shares.proto.spec)["layout"]["yaxis"]["ticktext"]
 
 

@@ -301,3 +301,14 @@ def test_what_all_simulations_have_in_common_is_said() -> None:
     assert workload_words(without_max).endswith(f"In 400 slots, in blocks of 8, {common}")
     assert workload_words(findings(StudyKind.SHARING)).endswith("In 15,728 slots, in blocks of 16.")
     assert workload_words(findings(StudyKind.BLOCK_SIZES)).endswith("In 15,728 slots.")
+
+
+def test_more_run_because_more_of_the_memory_holds_tokens_and_only_then() -> None:
+    found = findings()
+    worst, *others, best = found.outcomes
+    why = f", because {best.shares.token:.1f} % of it holds tokens, not {worst.shares.token:.1f} %."
+    assert why in finding_words(found)
+    as_empty = dataclasses.replace(best, shares=worst.shares)
+    found = dataclasses.replace(found, outcomes=(worst, *others, as_empty))
+    assert "times as many as Max" in finding_words(found)
+    assert "because" not in finding_words(found)
