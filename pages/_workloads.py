@@ -10,6 +10,7 @@ from time import monotonic
 
 import streamlit as st
 
+from pagedkv.workloads.policy_words import WHY, policy_lines
 from pagedkv.workloads.sentences import progress_words
 from pagedkv.workloads.study import Findings, Study
 from pages._view import leave
@@ -24,13 +25,13 @@ SECONDS_BETWEEN_NEWS = 0.1
 
 INTRODUCTION = """
 Blocks let more requests run in the same memory. How many more? Here requests arrive, grow and end
-by the thousand, on paper: slots are counted, no model runs. One rule holds for all: first come,
-first served.
+by the thousand, first come, first served. No model runs: slots are counted. A slot holds K and V of
+one position in all layers. “The paper” is the one on PagedAttention (Kwon et al., SOSP 2023).
 """
 
 
 def show_workloads() -> None:
-    """The form; below it a study on its way, or what came of the last one."""
+    """The form; below it a study on its way, what came of the last one, or what policies are."""
     leave()
     with st.container(key="workloads-heading", horizontal=True, vertical_alignment="bottom"):
         st.title("Workloads", anchor=False, width="content")
@@ -41,13 +42,21 @@ def show_workloads() -> None:
         st.session_state[STUDY] = study
     place = st.empty()
     running: Study | None = st.session_state.get(STUDY)
-    if running is not None:
+    if running is None:
+        below = st.container()
+    else:
+        results = st.empty()  # what is drawn there of the run before leaves the screen at once
         with place.container():
             watch(running)
         place.empty()
+        below = results.container()
     findings: Findings | None = st.session_state.get(FINDINGS)
-    if findings is not None:
-        show_findings(findings)
+    with below:
+        if findings is None:
+            st.markdown(policy_lines())
+            st.markdown(WHY)
+        else:
+            show_findings(findings)
 
 
 def let_go(*keys: str) -> None:

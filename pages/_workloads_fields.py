@@ -7,8 +7,10 @@ is open, has its value again when it comes back.
 import streamlit as st
 
 from pagedkv.workloads import POLICIES, RANGES, Setup
+from pagedkv.workloads.makers import MODEL_MAX_LENGTH
 from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.paper import RATES
+from pagedkv.workloads.policy_words import policy_lines
 from pagedkv.workloads.ranges import (
     HIGHEST_RATE,
     LEAST_RATE,
@@ -20,11 +22,6 @@ from pages._whole_number import whole_number
 WIDTH = 150  # pixels of a number
 DEFAULTS = Setup()
 AT_ONCE, BY_CHANCE = "all at once", "by chance, at a rate"
-
-POLICIES_HELP = (
-    "Max reserves the model's maximum length in one piece, Pow2 the answer rounded up to a power "
-    "of two, Oracle just what will be filled. Paged takes blocks as tokens come."
-)
 
 
 def key(name: str) -> str:
@@ -57,6 +54,21 @@ def first_requests() -> int | None:
         width=WIDTH,
         placeholder="all",
         help="So many of the trace, from its first on. Empty: all of them.",
+        persist_state="session",
+    )
+
+
+def max_length(usual: int) -> int | None:
+    """The model's maximum length; None where it is to be the ``usual`` one."""
+    return whole_number(
+        "Maximum length",
+        RANGES["max_length"],
+        None,
+        key=key("max_length"),
+        width=WIDTH,
+        placeholder=f"{usual:,}",
+        help="Tokens of prompt and answer together: what Max reserves for each answer. Longer "
+        f"requests are turned away. Empty: {MODEL_MAX_LENGTH:,}, or a trace's longest request.",
         persist_state="session",
     )
 
@@ -118,7 +130,7 @@ def policies() -> tuple[str, ...]:
         selection_mode="multi",
         default=POLICIES,
         key=key("policies"),
-        help=POLICIES_HELP,
+        help=policy_lines(),
         persist_state="session",
     )
     return tuple(policy for policy in POLICIES if policy in chosen)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pagedkv.workloads import RECIPES, Setup, Workload, make_workload
 from pagedkv.workloads.kinds import StudyKind
-from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED
+from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED, MODEL_MAX_LENGTH
 from pagedkv.workloads.ranges import require_number
 from pagedkv.workloads.setup import max_length_for
 from pagedkv.workloads.study import Study
@@ -16,6 +16,7 @@ from pages._workloads_fields import (
     first_requests,
     is_at_once,
     key,
+    max_length,
     milliseconds,
     policies,
     requests_a_second,
@@ -35,16 +36,16 @@ MOST_MADE = 100_000  # requests, here; the command line makes more
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which requests, and when they come: made by a recipe, or those of ``trace``, if one is open.
+    """Which requests, and when they come: made by a recipe, or those of ``trace``.
 
-    ``num_requests`` is None for all of a trace.
+    ``num_requests`` is None for all of a trace. ``trace`` says why, where none can be simulated.
     """
 
     source: str
     num_requests: int | None
     rate: float | None = None
     seed: int = DEFAULT_SEED
-    trace: Workload | None = None
+    trace: Workload | WorkloadError | None = None
     is_at_once: bool = False
 
     @property
@@ -71,6 +72,9 @@ def show_form() -> Study | None:
         answers = DEFAULTS.answers
         if kind is not StudyKind.SHARING:
             answers = whole("answers", "Answers", DEFAULTS.answers)
+        longest = None
+        if kind is StudyKind.POLICIES:
+            longest = max_length(_usual_max_length(asked))
         iteration_ms = milliseconds() if asked.has_a_clock else DEFAULTS.iteration_ms
         is_asked_for = st.button("Run", icon=":material/play_arrow:")
     if not is_asked_for:
@@ -83,7 +87,7 @@ def show_form() -> Study | None:
             slots=slots,
             block_size=min(size, slots) if kind is StudyKind.BLOCK_SIZES else size,
             answers=answers,
-            max_length=max_length_for(workload),
+            max_length=max_length_for(workload) if longest is None else longest,
             iteration_ms=iteration_ms,
         )
     except WorkloadError as error:
@@ -130,9 +134,20 @@ def _workload(asked: Asked) -> Workload:
     if asked.recipe is not None:
         assert asked.num_requests is not None
         return make_workload(asked.recipe, asked.num_requests, asked.seed, asked.rate)
-    if asked.trace is None:
-        raise WorkloadError("no trace is open; upload a file that can be read")
+    if isinstance(asked.trace, WorkloadError):
+        raise asked.trace
+    assert asked.trace is not None
     if asked.num_requests is not None:
         require_number("requests", asked.num_requests)
     first = asked.trace.first(asked.num_requests or len(asked.trace))
     return first.all_at_once() if asked.is_at_once else first
+
+
+def _usual_max_length(asked: Asked) -> int:
+    """What the maximum length is where none is given: no recipe makes longer requests."""
+    if asked.recipe is not None:
+        return MODEL_MAX_LENGTH
+    try:
+        return max_length_for(_workload(asked))
+    except WorkloadError:  # it is told at a run
+        return MODEL_MAX_LENGTH

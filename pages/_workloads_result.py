@@ -25,6 +25,7 @@ from pagedkv.workloads.figure_data import (
     size_points,
 )
 from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.names import VARIED
 from pagedkv.workloads.reasons import reasons
 from pagedkv.workloads.sentences import finding_words, notes, workload_words
 from pagedkv.workloads.study import Findings
@@ -33,7 +34,9 @@ from pages._figures import is_dark, show_figure, show_numbers
 
 def show_findings(findings: Findings) -> None:
     """The result first, then the figures, then what the paper prints and why we differ."""
-    st.text(findings.about.title)  # may be a file's name: no Markdown
+    st.header("Last run", anchor=False)  # whatever has been chosen or refused since
+    about = findings.about
+    st.text(f"{about.title}, {about.kind.value}")  # may have a file's name: no Markdown
     st.markdown(workload_words(findings))
     st.markdown(finding_words(findings))
     show = {
@@ -41,7 +44,7 @@ def show_findings(findings: Findings) -> None:
         StudyKind.BLOCK_SIZES: show_sizes,
         StudyKind.SHARING: show_sharing,
     }
-    show[findings.about.kind](findings)
+    show[about.kind](findings)
     show_comparison(findings)
     st.subheader("How these figures came about", anchor=False)
     st.markdown("\n".join(f"- {note}" for note in notes(findings)))
@@ -81,5 +84,8 @@ def show_comparison(findings: Findings) -> None:
     st.subheader("Beside the paper", anchor=False)
     rows = compared_rows(findings)
     if rows:
-        st.dataframe(compared_table(rows), hide_index=True, height="content")
+        varied = VARIED[findings.about.kind]
+        stays = {varied: st.column_config.Column(pinned=True)}  # while the others are scrolled
+        table = compared_table(rows, varied)
+        st.dataframe(table, hide_index=True, height="content", column_config=stays)
     st.markdown("\n".join(f"- {reason}" for reason in reasons(findings)))

@@ -9,17 +9,20 @@ if TYPE_CHECKING:  # a table lists what was compared and knows nobody who compar
     from pagedkv.workloads.figure_data import ComparedRow
 
 
-def compared_table(rows: Sequence["ComparedRow"]) -> pd.DataFrame:
-    """List every value that both have; the difference is ours less the paper's."""
+def compared_table(rows: Sequence["ComparedRow"], varied: str) -> pd.DataFrame:
+    """List every value that both have; the difference is ours less the paper's.
+
+    ``varied`` heads the first column: what tells the rows' simulations apart.
+    """
     return pd.DataFrame(
         {
-            "of": row.what,
+            varied: row.what,
             "quantity": row.quantity,
             "ours": round(row.ours, 2),
             "paper": row.paper,
             "difference": round(row.difference, 2),
             "where": row.where,
-            "paper's value": row.certainty,
+            "how sure": row.certainty,
         }
         for row in rows
     )

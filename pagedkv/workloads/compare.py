@@ -5,6 +5,7 @@ from enum import StrEnum
 from itertools import chain
 
 from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.makers import MODEL_MAX_LENGTH
 from pagedkv.workloads.outcome import Outcome, Shares
 from pagedkv.workloads.paper import BATCHES, BLOCK_SIZE, RATES, SAVINGS, SHARES, SLOTS, Printed
 from pagedkv.workloads.setup import ITERATION_MS
@@ -50,6 +51,8 @@ def not_beside_the_paper(about: StudyDescription, outcome: Outcome) -> NotBeside
     """
     setup = outcome.setup
     if about.recipe is None or (setup.slots, setup.block_size) != (SLOTS, BLOCK_SIZE):
+        return NotBeside.OTHER
+    if setup.max_length != MODEL_MAX_LENGTH:
         return NotBeside.OTHER
     if about.kind is StudyKind.POLICIES and setup.answers != 1:
         return NotBeside.OTHER

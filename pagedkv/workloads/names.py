@@ -13,6 +13,11 @@ WORDS = Phrases(
         StudyKind.SHARING: "{answers} answers to a prompt",
     }
 )
+VARIED = {
+    StudyKind.POLICIES: "policy",
+    StudyKind.BLOCK_SIZES: "block size",
+    StudyKind.SHARING: "answers",
+}
 
 
 def setup_words(kind: StudyKind, setup: Setup) -> str:

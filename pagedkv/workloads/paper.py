@@ -20,8 +20,8 @@ RATES: Mapping[str, float] = MappingProxyType({"sharegpt": 2.0, "alpaca": 30.0})
 class Certainty(StrEnum):
     """How a printed value was read."""
 
-    TWO_COPIES = "read in two independent copies"
-    ONE_COPY = "read in one copy"
+    TWO_COPIES = "read in two copies of the text"
+    ONE_COPY = "read in one copy of the text"
 
 
 _TWO, _ONE = Certainty.TWO_COPIES, Certainty.ONE_COPY

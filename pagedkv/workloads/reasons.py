@@ -13,7 +13,7 @@ from pagedkv.workloads.compare import (
     printed_saving,
 )
 from pagedkv.workloads.kinds import StudyKind
-from pagedkv.workloads.makers import RECIPES
+from pagedkv.workloads.makers import MODEL_MAX_LENGTH, RECIPES
 from pagedkv.workloads.names import NAMES, setup_words
 from pagedkv.workloads.paper import BLOCK_SIZE, RATES, SLOTS
 from pagedkv.workloads.setup import ITERATION_MS
@@ -55,9 +55,9 @@ WORDS = Phrases(
         "which is why the paper saves {beam:.1f} % there, with {answers} answers, and "
         "{parallel:.1f} % by sampling.",
         NotBeside.OTHER: "The paper prints nothing for this memory and workload, so its figures "
-        "are not set beside ours. It has OPT-13B's {slots:,} slots, blocks of {block_size}, one "
-        "answer to a prompt but where answers are compared, and {rates}; a queue that is never "
-        "empty will do.",
+        "are not set beside ours. It has OPT-13B's {slots:,} slots and maximum length of "
+        "{max_length:,}, blocks of {block_size}, one answer to a prompt but where answers are "
+        "compared, and {rates}; a queue that is never empty will do.",
         NotBeside.CLOCK: "The paper's figures are not set beside ours: at {rate:g} requests a "
         "second, how many run follows from how long an iteration takes. Its own numbers make that "
         "{ms:g} ms.",
@@ -65,7 +65,7 @@ WORDS = Phrases(
         "{enough:,}, and {iterations} iterations that are measured once the pool has filled, for "
         "chance to decide little.",
         "sizes": "Memory alone would make blocks as small as can be. The paper measured speed too "
-        "(figure 18b, read in two independent copies): ShareGPT did best with blocks of 16 to 128, "
+        "(figure 18b, read in two copies of the text): ShareGPT did best with blocks of 16 to 128, "
         "Alpaca with 16 and 32.",
     }
 )
@@ -154,6 +154,7 @@ def _not_compared(findings: Findings) -> list[str]:
             WORDS.say(
                 cause,
                 slots=SLOTS,
+                max_length=MODEL_MAX_LENGTH,
                 block_size=BLOCK_SIZE,
                 rates=" or ".join(
                     f"{rate:g} {RECIPES[name].title} requests a second"

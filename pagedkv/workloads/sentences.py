@@ -19,6 +19,7 @@ WORDS = Phrases(
         "workload": "{num_requests} requests, {input:.1f} tokens in and {output:.1f} out on "
         "average; {arrivals}. In {slots} slots{more}.",
         "more_blocks": ", in blocks of {block_size}",
+        "more_max": ", a maximum length of {max_length:,}",
         "more_answers": ", {answers} answers to each prompt",
         "more_clock": ", {ms:g} ms an iteration",
         "saturated": "all of them wait from the beginning",
@@ -67,11 +68,13 @@ def workload_words(findings: Findings) -> str:
     about, setup = findings.about, findings.outcomes[0].setup
     common = {
         "more_blocks": about.kind is not StudyKind.BLOCK_SIZES,
+        "more_max": any(outcome.setup.policy == "max" for outcome in findings.outcomes),
         "more_answers": about.kind is not StudyKind.SHARING and setup.answers > 1,
         "more_clock": not about.is_saturated,
     }
     numbers = {
         "block_size": setup.block_size,
+        "max_length": setup.max_length,
         "answers": setup.answers,
         "ms": setup.iteration_ms,
     }

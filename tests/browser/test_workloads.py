@@ -44,9 +44,12 @@ def test_policies_are_drawn_beside_the_paper_and_everybody_can_use_the_page(
 
 
 def test_a_long_study_is_seen_coming_and_stop_keeps_what_there_is(open_start: Open) -> None:
-    page = open_start("/workloads")
+    page = simulated(open_start("/workloads"))
     set_number(page, "Requests", 100_000)
     page.click("Run")
+    expect(page.page.get_by_role("progressbar")).to_be_visible()
+    expect(page.page.get_by_text("Last run")).to_have_count(0)  # of the run before
+    expect(page.page.locator(".js-plotly-plot")).to_have_count(0)
     expect(page.page.get_by_role("progressbar")).to_be_visible()
     expect(page.page.get_by_text("of 400,000 requests in all")).to_be_visible()
     page.page.wait_for_timeout(1000)
@@ -72,6 +75,28 @@ def test_a_trace_of_ones_own_is_read_and_simulated(open_start: Open, tmp_path: P
     page.click("Run")
     expect(page.page.get_by_text("they arrive as the trace says")).to_be_visible()
     assert page.page.evaluate(OVERFLOW) <= 0
+    assert page.complaints == []
+
+
+def test_a_trace_stays_open_until_it_is_closed(open_start: Open, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("arrival,input,output\n0,30,20\n1,30,20\n")
+    bad.write_text("a,b\n1,2\n")
+    page = open_start("/workloads")
+    page.page.get_by_test_id("stSelectbox").first.click()
+    page.page.get_by_role("option", name="A trace file").click()
+    page.page.locator("input[type=file]").set_input_files(good)
+    expect(page.page.get_by_text("2 requests over 1 s")).to_be_visible()
+    page.page.locator("input[type=file]").set_input_files(bad)
+    expect(page.page.get_by_text("good.csv stays open")).to_be_visible()
+    expect(page.page.get_by_text("bad.csv: the columns 'a, b' are of no known")).to_be_visible()
+    page.page.get_by_role("button", name="Remove bad.csv").click()
+    expect(page.page.get_by_text("Open: good.csv")).to_be_visible()
+    expect(page.page.get_by_text("2 requests over 1 s")).to_be_visible()
+    page.click("Close")
+    expect(page.page.get_by_text("Open: good.csv")).to_have_count(0)
+    page.click("Run")
+    expect(page.page.get_by_text("no trace is open")).to_be_visible()
     assert page.complaints == []
 
 

@@ -165,13 +165,13 @@ def test_tables():
     assert sizes_table(POINTS)["requests in a batch"].to_list() == [35.0, 34.0, 27.0]
     assert savings_table(GROUPS)["answers"].to_list() == [2, 4]
     row = ComparedRow("Max", "token, %", 19.94, 20.4, -0.46, "figure 2", "read in one copy")
-    (listed,) = compared_table((row,)).to_dict("records")
+    (listed,) = compared_table((row,), "policy").to_dict("records")
     assert listed == {
-        "of": "Max",
+        "policy": "Max",
         "quantity": "token, %",
         "ours": 19.94,
         "paper": 20.4,
         "difference": -0.46,
         "where": "figure 2",
-        "paper's value": "read in one copy",
+        "how sure": "read in one copy",
     }

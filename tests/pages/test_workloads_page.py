@@ -13,6 +13,7 @@ from pagedkv.figures import shares_alt
 from pagedkv.workloads import POLICIES, Setup, Simulation, make_workload
 from pagedkv.workloads.figure_data import share_bars
 from pagedkv.workloads.kinds import StudyKind
+from pagedkv.workloads.names import NAMES
 from pagedkv.workloads.sentences import finding_words
 from pagedkv.workloads.study import Findings, Study
 
@@ -74,7 +75,14 @@ def test_nothing_is_simulated_before_it_is_asked_for() -> None:
     app = opened()
     assert app.number_input(key="workloads_slots").value == 15_728
     assert app.number_input(key="workloads_block_size").value == 16
-    assert not app.get("plotly_chart") and not app.subheader
+    assert not app.get("plotly_chart") and not app.subheader and not app.header
+
+
+def test_each_policy_is_explained_before_a_run_and_the_paper_is_named() -> None:
+    app = opened()
+    for name in NAMES.values():
+        assert f"- **{name}** " in shown(app)
+    assert "A slot holds K and V" in shown(app) and "Kwon et al., SOSP 2023" in shown(app)
 
 
 def test_the_menu_has_the_page(open_page: Callable[..., AppTest]) -> None:
@@ -99,7 +107,7 @@ def test_policies_are_drawn_said_listed_and_set_beside_the_paper() -> None:
         "How these figures came about",
     ]
     comparison = app.dataframe[-1].value
-    assert set(comparison["of"]) == {"Max", "Pow2", "Oracle", "Paged"}
+    assert set(comparison["policy"]) == {"Max", "Pow2", "Oracle", "Paged"}
     assert "in the paper" in json.loads(shares.proto.spec)["layout"]["yaxis"]["ticktext"]
 
 
@@ -172,12 +180,39 @@ def test_what_cannot_be_is_refused_and_what_was_there_stays() -> None:
     assert finding_words(expected()) in before and finding_words(expected()) in shown(app)
 
 
+def test_findings_say_of_which_run_they_are_whatever_is_chosen_since() -> None:
+    app = simulated(opened())
+    app.selectbox(key="workloads_source").set_value("alpaca").run()
+    app.get("button_group")[0].set_value("sharing").run()
+    assert [heading.value for heading in app.header] == ["Last run"]
+    assert "ShareGPT-like, policies" in texts(app)
+    assert "Alpaca-like, sharing" in texts(press(app))
+
+
 @pytest.mark.parametrize("name", ["requests", "slots", "block_size", "answers", "seed"])
 def test_half_a_number_is_refused_by_name_and_never_cut(name: str) -> None:
     app = simulated(simulated(opened()), **{name: 2.5})
     assert f"{name} is 2.5; it must be a whole number" in texts(app)
     assert app.number_input(key=f"workloads_{name}").value == 2.5
     assert finding_words(expected()) in shown(app)
+
+
+def test_the_maximum_length_is_what_max_reserves_and_is_said() -> None:
+    app = opened()
+    assert app.number_input(key="workloads_max_length").placeholder == "2,048"
+    app = simulated(app)
+    assert "a maximum length of 2,048." in shown(app)
+    app = simulated(app, max_length=4096)
+    assert "a maximum length of 4,096." in shown(app)
+    assert finding_words(expected(max_length=4096)) in shown(app)
+    assert "max_length is 2.5" in texts(simulated(app, max_length=2.5))
+
+
+def test_a_traces_longest_request_is_the_usual_maximum_length() -> None:
+    app = upload(opened(), GOOD + "2,3000,7\n")
+    assert app.number_input(key="workloads_max_length").placeholder == "3,007"
+    app.number_input(key="workloads_first").set_value(2).run()
+    assert app.number_input(key="workloads_max_length").placeholder == "2,048"
 
 
 def test_without_a_policy_there_is_nothing_to_simulate() -> None:
@@ -209,7 +244,9 @@ def test_a_trace_is_read_shown_back_and_simulated() -> None:
 def test_bad_rows_are_named_and_left_out_only_on_request() -> None:
     app = upload(opened(), GOOD + "2,0,5\n")
     assert "1 row is bad, 2 good: line 4: input is '0'" in texts(app)
-    assert "no trace is open" in texts(press(app))
+    app = press(app)
+    assert "trace.csv has 1 bad row; leave it out, or mend the file" in texts(app)
+    assert "no trace is open" not in texts(app)
     box = next(box for box in app.checkbox if box.label.startswith("Leave the bad rows out"))
     box.check().run()
     assert "2 requests over 1 s" in texts(app) and "line 4: input is '0'" in texts(app)
@@ -222,9 +259,30 @@ def test_bad_rows_are_named_and_left_out_only_on_request() -> None:
 def test_what_is_no_trace_is_refused_and_the_findings_stay(data: str | bytes) -> None:
     app = simulated(opened())
     app = upload(app, data)
-    assert [warning.value for warning in app.warning] == ["This file cannot be simulated as it is:"]
+    assert [warning.value for warning in app.warning] == ["This file cannot be read:"]
+    assert "trace.csv: " in texts(app) and "no trace is open" in texts(press(app))
     assert not [box for box in app.checkbox if box.label.startswith("Leave")]
     assert finding_words(expected()) in shown(app)
+
+
+@pytest.mark.parametrize("data", ["", "a,b\n1,2\n", "arrival,input,output\n0,0,0\n"])
+def test_the_open_trace_stays_open_where_another_cannot_be_read(data: str) -> None:
+    app = upload(upload(opened(), GOOD, name="good.csv"), data, name="bad.csv")
+    assert "bad.csv: " in texts(app) and "good.csv stays open" in texts(app)
+    assert "2 requests, 100.0 tokens in" in shown(press(app))
+    app = upload(app, GOOD + "2,9,9\n", name="better.csv")
+    assert not app.warning and "3 requests over 2 s" in texts(app)
+
+
+def test_a_trace_is_closed_by_its_button_and_by_nothing_else() -> None:
+    app = upload(opened(), GOOD, name="good.csv")
+    assert "Close" not in [button.label for button in app.button]  # the field shows it
+    app.file_uploader(key="workloads_upload").set_value(None).run()
+    assert "Open: good.csv" in texts(app)
+    assert "2 requests, 100.0 tokens in" in shown(press(app))
+    app = press(app, "Close")
+    assert "Open: good.csv" not in texts(app)
+    assert "no trace is open" in texts(press(app))
 
 
 def test_a_file_never_becomes_part_of_the_page() -> None:

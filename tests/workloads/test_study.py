@@ -35,7 +35,8 @@ def study(kind: StudyKind = StudyKind.POLICIES, workload: Workload | None = None
     made = make_workload(recipe, count, 0, rate) if workload is None else workload
     if workload is not None:
         recipe = None
-    return Study(kind, made, setup, policies=POLICIES, recipe=recipe, rate=rate)
+    policies = more.pop("policies", POLICIES)
+    return Study(kind, made, setup, policies=policies, recipe=recipe, rate=rate)
 
 
 def findings(
@@ -118,6 +119,7 @@ def test_the_papers_values_stand_beside_its_own_memory_and_workload() -> None:
         lambda: findings(setup=Setup(slots=8000)),
         lambda: findings(setup=Setup(block_size=32)),
         lambda: findings(setup=Setup(answers=2)),
+        lambda: findings(setup=Setup(max_length=4096)),
         lambda: findings(rate=1.0),
         lambda: findings(workload=workload_of((0, 20, 30), (1, 20, 30))),
     ],
@@ -292,7 +294,21 @@ def test_what_all_simulations_have_in_common_is_said() -> None:
     sample = workload_of((0, 20, 30), (1, 20, 30))
     setup = Setup(slots=400, block_size=8, answers=2, iteration_ms=20)
     words = workload_words(findings(workload=sample, setup=setup))
-    common = "In 400 slots, in blocks of 8, 2 answers to each prompt, 20 ms an iteration."
-    assert words.endswith(common)
+    longest = f"a maximum length of {setup.max_length:,}"
+    common = "2 answers to each prompt, 20 ms an iteration."
+    assert words.endswith(f"In 400 slots, in blocks of 8, {longest}, {common}")
+    without_max = findings(workload=sample, setup=setup, policies=["oracle", "paged"])
+    assert workload_words(without_max).endswith(f"In 400 slots, in blocks of 8, {common}")
     assert workload_words(findings(StudyKind.SHARING)).endswith("In 15,728 slots, in blocks of 16.")
     assert workload_words(findings(StudyKind.BLOCK_SIZES)).endswith("In 15,728 slots.")
+
+
+def test_more_run_because_more_of_the_memory_holds_tokens_and_only_then() -> None:
+    found = findings()
+    worst, *others, best = found.outcomes
+    why = f", because {best.shares.token:.1f} % of it holds tokens, not {worst.shares.token:.1f} %."
+    assert why in finding_words(found)
+    as_empty = dataclasses.replace(best, shares=worst.shares)
+    found = dataclasses.replace(found, outcomes=(worst, *others, as_empty))
+    assert "times as many as Max" in finding_words(found)
+    assert "because" not in finding_words(found)
