@@ -41,7 +41,7 @@ WORDS = Phrases(
         "the paper's own numbers agree.",
         "lengths": "We know no cause but the lengths that were drawn.",
         "drawn": "Lengths are drawn here, {input:.1f} tokens in and {output:.1f} out on average; "
-        "the paper's conversations have {paper_input:.2f} and {paper_output:.2f}. How far they "
+        "in the paper they have {paper_input:.2f} and {paper_output:.2f}. How far they "
         "spread is not printed, but chosen to fit what is, and another seed gives somewhat other "
         "figures.",
         "saving": "{what} save {ours:.1f} % of the blocks, {points:+.1f} points beside the "

@@ -45,7 +45,7 @@ class Simulation:
         self._running: dict[int, Running] = {}  # by number, which is the order of arrival
         self._leaving: list[tuple[int, int, Running]] = []  # by iteration
         self._ever, self._steady = Sums(), Sums()
-        self._all_admitted = False
+        self._queue_ended: int | None = None
         self._batches = BinnedMeans()
 
     # Questions
@@ -80,6 +80,7 @@ class Simulation:
             measured=sums.iterations,
             measured_from=WARM_UP if is_steady else 0,
             is_steady=is_steady,
+            queue_ended=self._queue_ended,
             shares=shares_of(sums),
             mean_batch=sums.requests / sums.iterations if sums.iterations else 0.0,
             saved=saved_of(sums),
@@ -119,8 +120,8 @@ class Simulation:
         self._call_next(now)
         if not has_preempted:
             self._admit(now)
-        if not self._waiting and self._next is None:
-            self._all_admitted = True  # for the first time; who is preempted later waits again
+        if self._queue_ended is None and not self._waiting and self._next is None:
+            self._queue_ended = now  # who is preempted later waits again
         if not self._running:
             if self._next is not None:
                 self.now = self._arrives(self._next)
@@ -194,6 +195,6 @@ class Simulation:
     def _measure(self, usage: Usage, now: int, iterations: int) -> None:
         batch = len(self._running)
         self._ever.add(usage, batch, iterations)
-        if now >= WARM_UP and not self._all_admitted:
+        if now >= WARM_UP and self._queue_ended is None:
             self._steady.add(usage, batch, iterations)
         self._batches.add(batch, now, iterations)
