@@ -3,14 +3,14 @@
 import streamlit as st
 
 from pagedkv.planner import PlanError, make_plan
-from pages._plan_fields import FIELDS, PREFIX, key
+from pages._plan_fields import LABELS, PREFIX, key
 from pages._plan_form import choose
-from pages._plan_link import refused
-from pages._plan_result import show_figures, show_plan
+from pages._plan_link import refused, refused_words
+from pages._plan_result import show_figures, show_plan, show_without_memory
 from pages._view import PLACE, leave
 
 HERE = "plan"  # in the session: that this page is open
-NOTICES = "plan_notices"  # what of the address could not be honoured
+NOTICES = "plan_notices"  # the fields for which the address had what cannot be
 
 INTRODUCTION = """
 From six blocks to a real GPU: how many requests fit at once, and how long may they be? Counted as
@@ -24,17 +24,21 @@ def show_plan_page() -> None:
     with st.container(key="plan-heading", horizontal=True, vertical_alignment="bottom"):
         st.title("Plan", anchor=False, width="content")
         st.markdown(INTRODUCTION)
-    for label in st.session_state[NOTICES]:
-        st.warning(f"{label} cannot be what the link says; the usual is taken.")
+    if bad := st.session_state[NOTICES]:
+        st.warning(refused_words(bad))
     fields, result = st.columns([2, 3], gap="large")
     with fields:
         try:
-            plan = make_plan(choose())
+            chosen = choose()
+            plan = make_plan(chosen.choices)
         except PlanError as error:
             with result:
                 refuse(error)
             return
     with result:
+        if chosen.lacks_weights:
+            show_without_memory(plan)
+            return
         show_plan(plan)
     show_figures(plan)
 
@@ -51,7 +55,7 @@ def read_address() -> None:
     st.session_state[PLACE] = HERE
     names = [name for name in st.query_params if name.startswith(PREFIX)]
     bad = refused({name: st.query_params.get_all(name) for name in names})
-    st.session_state[NOTICES] = [FIELDS[name].label for name in bad]
+    st.session_state[NOTICES] = bad
     if bad:
         for name in bad:
             del st.query_params[key(name)]
@@ -61,4 +65,4 @@ def read_address() -> None:
 def refuse(error: PlanError) -> None:
     """Say what would do. The message may repeat what a visitor typed, so it is no Markdown."""
     st.warning("This cannot be planned for:", icon=":material/block:")
-    st.text(str(error))
+    st.text(error.named(LABELS))

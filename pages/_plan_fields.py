@@ -30,7 +30,10 @@ class Whole(Generic[WholeOrEmpty]):
 
 @dataclass(frozen=True, slots=True)
 class Measure(Generic[MeasureOrEmpty]):
-    """A number of GiB, or a share; ``usual`` is None for a field that may stay empty."""
+    """A number of GiB, or a share; ``usual`` is None for a field that may stay empty.
+
+    Without a ``help`` it depends on other choices, and whoever draws the field says it.
+    """
 
     label: str
     least: float
@@ -108,9 +111,7 @@ MEASURES = {
     "kv": Measure("For KV, GiB", LEAST_GIB, MOST_GIB, 10.0, 1.0, "On each GPU."),
 }
 OPTIONAL_MEASURES = {
-    "weights": Measure(
-        "Weights, GiB", 0.0, MOST_GIB, None, 1.0, "On each GPU. Empty: 2 bytes a parameter."
-    ),
+    "weights": Measure("Weights, GiB", 0.0, MOST_GIB, None, 1.0),
 }
 CHOICES = {
     "source": Choice("Model", {TABLE: "From the table", OWN: "Your own"}, TABLE),
@@ -128,6 +129,20 @@ FIELDS: dict[str, AnyWhole | AnyMeasure | Choice] = {
     **OPTIONAL_WHOLES,
     **MEASURES,
     **OPTIONAL_MEASURES,
+}
+
+
+# What the page calls the values that the planner names.
+LABELS = {
+    value: FIELDS[name].label
+    for value, name in {
+        **{name: name for name in ("layers", "kv_heads", "head_dim", "v_head_dim", "num_heads")},
+        **{name: name for name in ("window", "tp", "block_size", "max_len")},
+        **{"windowed_layers": "windowed", "mla_rank": "rank", "rope_dim": "rope"},
+        **{"dtype_bytes": "dtype", "batched_tokens": "batched"},
+        **{"gpu_gib": "gpu", "utilization": "share", "weights_gib": "weights"},
+        **{"overhead_gib": "overhead", "kv_gib": "kv"},
+    }.items()
 }
 
 

@@ -1,9 +1,12 @@
 """What is planned for, chosen beside the results: every change works the plan out anew."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from pagedkv.planner import Choices, GpuMemory, KvMemory, PlanError
+from pagedkv.planner import Choices, GpuMemory, KvMemory
 from pagedkv.planner.memory import weights_on_each
+from pagedkv.planner.model_table import WEIGHT_BYTES
 from pages._plan_fields import WHOLE_GPU
 from pages._plan_model import choose_model
 from pages._plan_widgets import (
@@ -14,10 +17,19 @@ from pages._plan_widgets import (
     required_whole,
 )
 
-NO_WEIGHTS = "weights_gib is empty; how large the weights are must be said for this model"
+COUNTED = f"On each GPU. Empty: {WEIGHT_BYTES} bytes a parameter."
+ASKED_FOR = "On each GPU. How many parameters the model has is not known here."
 
 
-def choose() -> Choices:
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is planned for; where it ``lacks_weights`` they count as none until they are said."""
+
+    choices: Choices
+    lacks_weights: bool
+
+
+def choose() -> Chosen:
     """Draw all fields; raises ``PlanError`` once they are drawn, for what cannot be planned."""
     model = choose_model()
     with st.container(horizontal=True, gap="small"):
@@ -25,21 +37,22 @@ def choose() -> Choices:
         block_size = required_whole("block_size")
         batched = {"batched_tokens": required_whole("batched")} if model.has_window else {}
     dtype_bytes = int(from_list("dtype"))
-    memory = _memory(model.all_weights_gib, tp)
-    geometry = model.geometry()
-    if memory is None:
-        raise PlanError(NO_WEIGHTS)
-    return Choices(geometry, memory, dtype_bytes, tp, block_size, max_len, **batched)
+    memory, lacks_weights = _memory(model.all_weights_gib, tp)
+    choices = Choices(model.geometry(), memory, dtype_bytes, tp, block_size, max_len, **batched)
+    return Chosen(choices, lacks_weights)
 
 
-def _memory(all_weights: float | None, tp: int) -> GpuMemory | KvMemory | None:
-    """The memory of a GPU; None where the weights are neither given nor known."""
+def _memory(all_weights: float | None, tp: int) -> tuple[GpuMemory | KvMemory, bool]:
+    """The memory of a GPU, and whether its weights are neither given nor known."""
     if one_of("memory") != WHOLE_GPU:
-        return KvMemory(required_measure("kv"))
+        return KvMemory(required_measure("kv")), False
     counted = None if all_weights is None else weights_on_each(all_weights, tp)
     with st.container(horizontal=True, gap="small"):
         total, share = required_measure("gpu"), required_measure("share")
-        weights = optional_measure("weights", "needed" if counted is None else f"{counted:.2f}")
+        if counted is None:
+            weights = optional_measure("weights", "needed", ASKED_FOR)
+        else:
+            weights = optional_measure("weights", f"{counted:.2f}", COUNTED)
         overhead = required_measure("overhead")
     weights = counted if weights is None else weights
-    return None if weights is None else GpuMemory(total, share, weights, overhead)
+    return GpuMemory(total, share, weights or 0.0, overhead), weights is None

@@ -11,12 +11,21 @@ MEASURE = re.compile(r"[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
 
 
 def refused(query: Mapping[str, Sequence[str]]) -> list[str]:
-    """The fields whose value in this address is none of theirs."""
+    """The fields of which a value in this address is none of theirs.
+
+    An address may give a field several values, of which Streamlit's fields take one or another.
+    """
     return [
         name
         for name, field in FIELDS.items()
-        if (given := query.get(key(name))) and not _can_hold(field, given[-1])
+        if not all(_can_hold(field, given) for given in query.get(key(name), ()))
     ]
+
+
+def refused_words(names: Sequence[str]) -> str:
+    """Which fields cannot be what the link says, in a sentence."""
+    labels = ", ".join(f"“{FIELDS[name].label}”" for name in names)
+    return f"{labels} cannot be what the link says; the usual is taken."
 
 
 def _can_hold(field: AnyWhole | AnyMeasure | Choice, text: str) -> bool:

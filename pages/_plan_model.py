@@ -58,10 +58,9 @@ def choose_model() -> ChosenModel:
 def _show_source(model: Model) -> None:
     st.text(describe(model.geometry))
     if model.is_verified:
-        st.text(f"Geometry from: {model.source}.")
+        st.text(model.source_words)
     else:
-        st.warning("This geometry is unverified.", icon=":material/help:")
-        st.text(f"Geometry from: {model.source}.")
+        st.warning(model.source_words, icon=":material/help:")
     if model.note:
         st.text(model.note)
 
@@ -80,7 +79,7 @@ def own_geometry() -> ChosenModel:
             # How long K and V of a head would be is asked only where there are heads to compare.
             kv_heads, head_dim, values, heads = 1, sum(latent), None, optional_whole("num_heads")
             if heads is not None:
-                kv_heads, head_dim = heads, required_whole("head_dim")
+                kv_heads, head_dim = int(heads), required_whole("head_dim")
                 values = optional_whole("v_head_dim")
         windowed = required_whole("windowed")
         window = optional_whole("window") if windowed else None

@@ -1,6 +1,7 @@
 """The widgets of the planner's page, each drawn by its field's name.
 
 They are bound to the address: Streamlit writes it, reads it, and takes only what a widget can hold.
+A whole number may come back as the float that was typed: the planner refuses it by name.
 """
 
 import streamlit as st
@@ -15,6 +16,7 @@ from pages._plan_fields import (
     AnyWhole,
     key,
 )
+from pages._whole_number import whole_number
 
 WIDTH = 140  # pixels of a number: three of them stand beside each other
 
@@ -34,20 +36,19 @@ def optional_whole(name: str) -> int | None:
 def required_measure(name: str) -> float:
     """Draw a number of ``MEASURES``, which is never empty."""
     field = MEASURES[name]
-    value = _measure(name, field, placeholder=None)
+    value = _measure(name, field, None, field.help)
     return field.usual if value is None else value
 
 
-def optional_measure(name: str, placeholder: str) -> float | None:
+def optional_measure(name: str, placeholder: str, explanation: str) -> float | None:
     """Draw a number of ``OPTIONAL_MEASURES``; None where it is empty, as the placeholder says."""
-    return _measure(name, OPTIONAL_MEASURES[name], placeholder)
+    return _measure(name, OPTIONAL_MEASURES[name], placeholder, explanation)
 
 
 def _whole(name: str, field: AnyWhole) -> int | None:
-    value = st.number_input(
+    return whole_number(
         field.label,
-        field.allowed[0],
-        field.allowed[-1],
+        field.allowed,
         field.usual,
         key=key(name),
         help=field.help,
@@ -56,10 +57,11 @@ def _whole(name: str, field: AnyWhole) -> int | None:
         bind="query-params",
         persist_state="session",
     )
-    return None if value is None else int(value)
 
 
-def _measure(name: str, field: AnyMeasure, placeholder: str | None) -> float | None:
+def _measure(
+    name: str, field: AnyMeasure, placeholder: str | None, explanation: str | None
+) -> float | None:
     value = st.number_input(
         field.label,
         field.least,
@@ -68,7 +70,7 @@ def _measure(name: str, field: AnyMeasure, placeholder: str | None) -> float | N
         field.step,
         format="%.2f",
         key=key(name),
-        help=field.help,
+        help=explanation,
         width=WIDTH,
         placeholder=placeholder,
         bind="query-params",

@@ -2,7 +2,8 @@
 
 A study belongs to the session until it ends or is stopped. A click on Stop, or on anything else,
 ends this script between two iterations: the study stays in the session, and the next script goes on
-with it or shows what there is.
+with it or shows what there is. Streamlit starts that one at once, so it waits for its turn until
+this one has left.
 """
 
 from time import monotonic
@@ -36,8 +37,8 @@ def show_workloads() -> None:
         st.markdown(INTRODUCTION)
     study = show_form()
     if study is not None:
+        let_go(STOP, FINDINGS)  # first: they are about the one before
         st.session_state[STUDY] = study
-        let_go(STOP, FINDINGS)
     place = st.empty()
     running: Study | None = st.session_state.get(STUDY)
     if running is not None:
@@ -69,10 +70,11 @@ def watch(study: Study) -> None:
             bar.progress(done / total, progress_words(study, done, total))
             last_said = monotonic()
 
-    if not st.session_state.get(STOP):
-        study.run(say)
-    st.session_state[FINDINGS] = study.findings()
-    let_go(STUDY, STOP)
+    with study.turn:
+        if not st.session_state.get(STOP):
+            study.run(say)
+        st.session_state[FINDINGS] = study.findings()
+        let_go(STUDY, STOP)
 
 
 def _stop() -> None:

@@ -15,6 +15,7 @@ from pagedkv.workloads.ranges import (
     LONGEST_ITERATION,
     SHORTEST_ITERATION,
 )
+from pages._whole_number import whole_number
 
 WIDTH = 150  # pixels of a number
 DEFAULTS = Setup()
@@ -32,28 +33,25 @@ def key(name: str) -> str:
 
 
 def whole(name: str, label: str, value: int, most: int | None = None) -> int:
-    """Draw a whole number from ``RANGES``."""
-    allowed = RANGES[name]
-    return int(
-        st.number_input(
-            label,
-            allowed[0],
-            most or allowed[-1],
-            value,
-            key=key(name),
-            width=WIDTH,
-            persist_state="session",
-        )
+    """Draw a whole number from ``RANGES``, up to ``most`` where that is less."""
+    least, last = RANGES[name][0], most or RANGES[name][-1]
+    number = whole_number(
+        label,
+        range(least, last + 1),
+        value,
+        key=key(name),
+        width=WIDTH,
+        persist_state="session",
     )
+    assert number is not None  # a field with a usual number is never empty
+    return number
 
 
 def first_requests() -> int | None:
     """How many requests of a trace, from its first on; None for all."""
-    allowed = RANGES["requests"]
-    return st.number_input(
+    return whole_number(
         "Requests",
-        allowed[0],
-        allowed[-1],
+        RANGES["requests"],
         None,
         key=key("first"),
         width=WIDTH,

@@ -7,6 +7,7 @@ import streamlit as st
 from pagedkv.workloads import RECIPES, Setup, Workload, make_workload
 from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.makers import DEFAULT_REQUESTS, DEFAULT_SEED
+from pagedkv.workloads.ranges import require_number
 from pagedkv.workloads.setup import max_length_for
 from pagedkv.workloads.study import Study
 from pagedkv.workloads.workload import WorkloadError
@@ -131,5 +132,7 @@ def _workload(asked: Asked) -> Workload:
         return make_workload(asked.recipe, asked.num_requests, asked.seed, asked.rate)
     if asked.trace is None:
         raise WorkloadError("no trace is open; upload a file that can be read")
+    if asked.num_requests is not None:
+        require_number("requests", asked.num_requests)
     first = asked.trace.first(asked.num_requests or len(asked.trace))
     return first.all_at_once() if asked.is_at_once else first

@@ -27,6 +27,7 @@ def legend_below_the_axis(
 def _in_a_line(look: Theme) -> dict[str, Any]:
     return {
         "orientation": "h",
+        "maxheight": 1,  # of the figure's height: else Plotly gives it half, and a scrollbar
         "x": 0,
         "font": {"color": look.ink},
         "itemclick": False,

@@ -44,7 +44,8 @@ WORDS = Phrases(
         "{length:,} positions. At that length with other block sizes: {sizes}; "
         "with other numbers: {dtypes}.",
         "alt_line": "{requests:,.2f} with {name}",
-        "alt_none": "none with {name}",
+        "alt_none": "less than one with {name}",
+        "alt_no_star": "Less than one is below the lines, so the plan has no star.",
     }
 )
 
@@ -75,13 +76,14 @@ def plan_concurrency_alt(curves: "Curves") -> str:
         ", ".join(_said(key, curve, curves.max_len) for curve in lines if curve.value != planned)
         for key, lines, planned in _panels(curves)
     )
-    return WORDS.say(
+    said = WORDS.say(
         "alt",
         requests=curves.requests_at_once,
         length=curves.max_len,
         sizes=sizes,
         dtypes=dtypes,
     )
+    return said if _has_star(curves) else f"{said} {WORDS.say('alt_no_star')}"
 
 
 def plan_concurrency_table(curves: "Curves") -> pd.DataFrame:
@@ -133,9 +135,14 @@ def _lines(key: str, lines: Sequence["Curve"], planned: int, look: Theme) -> lis
     return drawn
 
 
+def _has_star(curves: "Curves") -> bool:
+    """Whether a request fits: with less than one there is nowhere to draw it."""
+    return curves.requests_at_once >= 1
+
+
 def _star(curves: "Curves", look: Theme, *, shows_name: bool) -> go.Scatter:
     """The planned length; nowhere to be drawn if not even one request fits."""
-    fits = curves.requests_at_once >= 1
+    fits = _has_star(curves)
     return go.Scatter(
         name=WORDS.say("planned"),
         x=[curves.max_len] if fits else [],

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from pagedkv.figures.axes import ruled_axis
 from pagedkv.figures.legend import legend_below_the_axis
-from pagedkv.figures.theme import OKABE_ITO, Theme, base_figure, name_once, theme
+from pagedkv.figures.theme import OKABE_ITO, base_figure, name_once, theme
 from pagedkv.trace.written import Phrases
 
 if TYPE_CHECKING:  # a figure reads what was counted and knows nobody who counts
@@ -31,7 +31,7 @@ WORDS = Phrases(
         "line_nobody": "{name}: nobody ran",
         "line_paper": "{name}: mean {mean:.2f}, in the paper {paper:.2f}",
         "paper": "{name} in the paper: mean {mean:.2f}",
-        "legend_paper": "mean in the paper",
+        "legend_paper": "thin: mean in the paper",
         "x_axis": "iteration",
         "y_axis": "requests in a batch",
         "hover": "{name}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
@@ -53,7 +53,7 @@ def batches_figure(lines: Sequence["BatchLine"], *, dark: bool = False) -> go.Fi
         figure.add_trace(_line(line, dark))
     for line in lines:
         if line.paper is not None:
-            figure.add_trace(_paper(line, last, look))
+            figure.add_trace(_paper(line, last, dark))
     highest = [value for line in lines for _, value in line.points]
     top = max([*highest, *(line.paper or 0.0 for line in lines)], default=0.0)
     figure.update_xaxes(ruled_axis(WORDS.say("x_axis"), look), range=[0, last or 1], nticks=6)
@@ -86,10 +86,14 @@ def batches_table(lines: Sequence["BatchLine"]) -> pd.DataFrame:
     )
 
 
+def _look(policy: str, dark: bool) -> tuple[str, str]:
+    """The colour and the dash of a policy's curve."""
+    colour, dash = LOOKS[policy]
+    return (DARK_PAGED if dark and policy == "paged" else colour), dash
+
+
 def _line(line: "BatchLine", dark: bool) -> go.Scatter:
-    colour, dash = LOOKS[line.policy]
-    if dark and line.policy == "paged":
-        colour = DARK_PAGED
+    colour, dash = _look(line.policy, dark)
     key = "line" if line.paper is None else "line_paper"
     if not line.mean:
         key = "line_nobody"
@@ -103,14 +107,15 @@ def _line(line: "BatchLine", dark: bool) -> go.Scatter:
     )
 
 
-def _paper(line: "BatchLine", last: int, look: Theme) -> go.Scatter:
-    """A thin line across the figure; one entry in the legend stands for all of them."""
+def _paper(line: "BatchLine", last: int, dark: bool) -> go.Scatter:
+    """A thin line of the policy's colour across the figure; one entry in the legend for all."""
+    colour, _ = _look(line.policy, dark)
     name = WORDS.say("paper", name=line.name, mean=line.paper)
     return go.Scatter(
         name=WORDS.say("legend_paper"),
         x=[0, last],
         y=[line.paper] * 2,
         mode="lines",
-        line={"color": look.ink, "width": 1.5, "dash": "longdash"},
+        line={"color": colour, "width": 1.5, "dash": "longdash"},
         hovertemplate=f"{name}<extra></extra>",
     )

@@ -16,7 +16,7 @@ def verdict_words(plan: Plan) -> str:
     if choices.memory.kv_bytes < 0:
         return (
             "The model does not fit: weights and overhead are "
-            f"{_hundredths_up(-choices.memory.exact_gib)} GiB more than the engine may take, so "
+            f"{_short_by(-choices.memory.exact_gib):,.2f} GiB more than the engine may take, so "
             "nothing is left for KV."
         )
     if plan.num_blocks == 0:
@@ -45,18 +45,40 @@ def _ways(plan: Plan) -> Iterator[str]:
     if plan.max_len_that_fits:
         yield f"A maximum length of {plan.max_len_that_fits:,} fits."
     needed = _hundredths_up(Fraction(plan.blocks_per_request * plan.block_bytes, GIB))
-    there = max(choices.memory.kv_bytes, 0) * 100 // GIB / 100  # down, so that it is never enough
-    yield f"It would take {needed} GiB for KV on each GPU; there are {there:,.2f}."
-    if choices.dtype_bytes > 1 and make_plan(replace(choices, dtype_bytes=1)).fits:
+    there = _there(plan, needed)
+    yield f"It would take {needed:,.2f} GiB for KV on each GPU; there are {there:,.2f}."
+    if _fits_in_bytes(choices):
         yield f"A KV cache of 1 byte a number ({DTYPES[1]}) would do."
     wider = _wider(plan)
     if wider is not None:
         yield _wider_words(wider)
 
 
-def _hundredths_up(gib: Fraction) -> str:
+def _hundredths_up(gib: Fraction) -> float:
     """GiB to two decimals that are enough."""
-    return f"{ceil(gib * 100) / 100:,.2f}"
+    return ceil(gib * 100) / 100
+
+
+def _short_by(gib: Fraction) -> float:
+    """GiB that are too many, rounded as everywhere, but never to none."""
+    return max(round(float(gib), 2), 0.01)
+
+
+def _there(plan: Plan, needed: float) -> float:
+    """GiB for KV, rounded as everywhere, but down where it would look like what is needed."""
+    there = max(plan.choices.memory.kv_bytes, 0)
+    nearest = round(there / GIB, 2)
+    return nearest if nearest < needed else there * 100 // GIB / 100
+
+
+def _fits_in_bytes(choices: Choices) -> bool:
+    """Whether one byte a number would do; no promise for a latent, of which vLLM's fp8 keeps more.
+
+    Its layout fp8_ds_mla takes 656 B for 512 + 64 numbers; see ``docs/sources.md``.
+    """
+    if choices.dtype_bytes == 1 or choices.geometry.latent is not None:
+        return False
+    return make_plan(replace(choices, dtype_bytes=1)).fits
 
 
 def _wider(plan: Plan) -> Choices | None:

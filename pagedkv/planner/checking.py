@@ -3,14 +3,41 @@
 Values come from command lines, links and files of anybody, so they are cut short when repeated.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
 LONGEST_SHOWN = 40  # characters of a value that a message repeats
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of a value in a message; whoever shows the message may have another name for it."""
+
+    name: str
+
+
 class PlanError(ValueError):
-    """Something cannot be planned; the message names the value and says what would be right."""
+    """Something cannot be planned; the message names the value and says what would be right.
+
+    It is made of ``parts``: words, and names of values as the library has them.
+    """
+
+    def __init__(self, *parts: str | Named) -> None:
+        self.parts = parts
+        super().__init__(self.named({}))
+
+    def named(self, names: Mapping[str, str]) -> str:
+        """The message with the ``names`` that flags, fields or files have for these values.
+
+        >>> PlanError(Named("tp"), " is 0").named({"tp": "--tp"})
+        '--tp is 0'
+        """
+        return "".join(
+            part if isinstance(part, str) else names.get(part.name, part.name)
+            for part in self.parts
+        )
 
 
 def shown(value: object) -> str:
@@ -30,8 +57,8 @@ def require_whole(name: str, value: object, allowed: range) -> None:
     """Raise ``PlanError`` unless ``value`` is an int (True is none) that ``allowed`` has."""
     if type(value) is not int or value not in allowed:
         raise PlanError(
-            f"{name} is {shown(value)}; it must be a whole number from {allowed[0]:,} to "
-            f"{allowed[-1]:,}"
+            Named(name),
+            f" is {shown(value)}; it must be a whole number from {allowed[0]:,} to {allowed[-1]:,}",
         )
 
 
@@ -46,7 +73,9 @@ def require_measure(
     fits = is_number and least <= value <= most and isfinite(value)  # type: ignore[operator, arg-type]
     if not fits or (above and value == least):
         bounds = f"above {least:,.0f}, at most" if above else f"from {least:,.0f} to"
-        raise PlanError(f"{name} is {shown(value)}; it must be a number {bounds} {most:,.0f}")
+        raise PlanError(
+            Named(name), f" is {shown(value)}; it must be a number {bounds} {most:,.0f}"
+        )
 
 
 def exact(value: float) -> Fraction:

@@ -2,7 +2,7 @@
 
 from dataclasses import MISSING, dataclass, fields
 
-from pagedkv.planner.checking import PlanError, require_whole, shown
+from pagedkv.planner.checking import Named, PlanError, require_whole, shown
 from pagedkv.planner.geometry import Geometry
 from pagedkv.planner.memory import Memory
 
@@ -36,7 +36,9 @@ class Choices:
     def __post_init__(self) -> None:
         if type(self.dtype_bytes) is not int or self.dtype_bytes not in DTYPES:
             known = ", ".join(f"{size} ({name})" for size, name in DTYPES.items())
-            raise PlanError(f"dtype_bytes is {shown(self.dtype_bytes)}; it must be one of {known}")
+            raise PlanError(
+                Named("dtype_bytes"), f" is {shown(self.dtype_bytes)}; it must be one of {known}"
+            )
         for name, allowed in RANGES.items():
             require_whole(name, getattr(self, name), allowed)
 

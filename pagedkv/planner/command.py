@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pagedkv.planner.advice import advice_words, verdict_words
+from pagedkv.planner.caveats import note_words, warning_words
 from pagedkv.planner.checking import PlanError, shown
 from pagedkv.planner.choices import DTYPES, USUAL, Choices
 from pagedkv.planner.config_file import LARGEST_CONFIG, read_config
@@ -40,6 +41,9 @@ MEASURES = {
 }
 OWN = ("layers", "kv_heads", "head_dim", "mla_rank", "rope_dim", "window", "window_layers")
 
+FLAGS = {flag.replace("-", "_"): f"--{flag}" for flag in (*WHOLE, *MEASURES)}
+FLAGS["windowed_layers"] = "--window-layers"
+
 Numbers = Mapping[str, Any]
 
 
@@ -60,7 +64,14 @@ def _usual(flag: str) -> str:
 
 
 def print_plan(options: argparse.Namespace) -> str:
-    """The plan that the flags ask for; raises ``PlanError`` for what cannot be."""
+    """The plan that the flags ask for; raises ``PlanError``, by their names, for what cannot be."""
+    try:
+        return _printed(options)
+    except PlanError as error:
+        raise PlanError(error.named(FLAGS)) from None
+
+
+def _printed(options: argparse.Namespace) -> str:
     if options.models:
         return _models_as_json() if options.json else "\n".join(map(_model_line, MODELS))
     numbers = _numbers(options)
@@ -95,6 +106,7 @@ def plan_to_dict(plan: Plan, model: Model | None = None) -> dict[str, object]:
         "fits_any_length": plan.fits_any_length,
         "fits": plan.fits,
         "message": problem,
+        "warnings": list(warning_words(plan)),
         "steps": [asdict(step) for step in make_steps(plan)],
     }
 
@@ -116,7 +128,7 @@ def _number(name: str, text: str, kind: type[int] | type[float], wanted: str) ->
             raise ValueError
         return kind(text)
     except ValueError:
-        raise PlanError(f"{name} is {shown(text)}; it must be {wanted}") from None
+        raise PlanError(f"{_flag(name)} is {shown(text)}; it must be {wanted}") from None
 
 
 def _geometry(options: argparse.Namespace, numbers: Numbers, model: Model | None) -> Geometry:
@@ -139,7 +151,7 @@ def _from_file(name: str) -> Geometry:
             data = file.read(LARGEST_CONFIG + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no name of a file"
-        raise PlanError(f"config is {shown(name)}, which cannot be read: {reason}") from None
+        raise PlanError(f"--config is {shown(name)}, which cannot be read: {reason}") from None
     return read_config(data)
 
 
@@ -203,12 +215,13 @@ def _as_text(plan: Plan, model: Model | None) -> str:
     title = "A model of your own" if model is None else model.title
     lines = [f"{title}: {describe(plan.choices.geometry)}"]
     if model is not None:
-        lines.append(f"Geometry from: {model.source}")
+        lines.append(model.source_words)
         lines += [model.note] if model.note else []
     table = make_steps(plan)
     wide, long = (max(len(getattr(s, name)) for s in table) for name in ("label", "formula"))
     lines += ["", *(f"{s.label:{wide}}  {s.formula:{long}}  {s.result}" for s in table), ""]
-    return "\n".join([*lines, verdict_words(plan), *advice_words(plan)])
+    said = [*advice_words(plan), *warning_words(plan), *note_words(plan)]
+    return "\n".join([*lines, verdict_words(plan), *said])
 
 
 def _model_line(model: Model) -> str:

@@ -49,8 +49,11 @@ def read_config(data: bytes) -> Geometry:
         fields = {**fields, **inner}
     fields = with_defaults({**fields, **_nested_heads(fields)})
     refuse_uncounted(fields)
-    latent = _latent(fields)
-    return _of_latent(fields, latent) if latent is not None else _of_heads(fields)
+    try:
+        latent = _latent(fields)
+        return _of_latent(fields, latent) if latent is not None else _of_heads(fields)
+    except PlanError as error:
+        raise PlanError(error.named(_names_in(fields))) from None
 
 
 def _fields(data: bytes) -> dict[str, Any]:
@@ -152,6 +155,20 @@ def _head_dim(fields: Mapping[str, Any], heads: int) -> int:
 def _name_of(fields: Mapping[str, Any], field: Field) -> str:
     """The name of the number in this file; its first where the file lacks it."""
     return next((name for name in field.names if fields.get(name) is not None), field.names[0])
+
+
+def _names_in(fields: Mapping[str, Any]) -> dict[str, str]:
+    """What the file calls the values of a geometry."""
+    said = {
+        "layers": LAYERS,
+        "num_heads": HEADS,
+        "kv_heads": Field(KV_HEADS, HEAD_COUNTS),
+        "head_dim": HEAD_DIM,
+        "mla_rank": RANK,
+        "rope_dim": ROPE_DIM,
+    }
+    names = {name: _name_of(fields, field) for name, field in said.items()}
+    return {**names, "window": "sliding_window"}
 
 
 def _optional(fields: Mapping[str, Any], field: Field) -> int | None:

@@ -38,7 +38,7 @@ NAMES = (
     r"compress_ra(tio|te)s|index_head_dim",
 )
 SIGN = re.compile("|".join(NAMES))
-OTHER_HEADS = re.compile(r".*(kv|key_value).*heads(_.*)?")  # and none of KV_HEADS
+MOST_MATCHED = 100  # characters of a name that meet a pattern; no real name is as long
 ALL_ATTEND = ("attn_type_list", "layers_block_type")  # harmless if every layer attends
 ATTENDS = (1, "attention", "full_attention")
 
@@ -60,7 +60,6 @@ WITH_UNLIKE_LAYERS = """
     decilm gemma3n gemma4 gemma4text longcatflash longcatflashngram nemotronnas openelm
 """
 FAMILIES = frozenset((WITH_STATES + WITH_CROSS_ATTENTION + WITH_UNLIKE_LAYERS).split())
-ENCODER = re.compile(r".*bert.*|electra")  # it reads the text once, and keeps nothing
 ARCHITECTURE = re.compile(r"(for[a-z0-9]+|lmheadmodel|model)$")  # what follows the family's name
 
 
@@ -85,10 +84,13 @@ def _signs(fields: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         yield "model_type", family
     named = fields.get("architectures")
     for architecture in named if isinstance(named, list) else []:
-        if isinstance(architecture, str) and _is_uncounted(
-            ARCHITECTURE.sub("", architecture.lower()), fields
-        ):
+        if isinstance(architecture, str) and _is_uncounted(_family_of(architecture), fields):
             yield "architectures", architecture
+
+
+def _family_of(architecture: str) -> str:
+    name = architecture.lower()
+    return ARCHITECTURE.sub("", name) if len(name) <= MOST_MATCHED else name
 
 
 def _is_sign(name: str, value: object) -> bool:
@@ -97,11 +99,18 @@ def _is_sign(name: str, value: object) -> bool:
         return False
     if name in ALL_ATTEND and isinstance(value, list):
         return not all(kind in ATTENDS for kind in value)
-    other_heads = name not in KV_HEADS and OTHER_HEADS.fullmatch(name)
-    return bool(SIGN.fullmatch(name) or other_heads)
+    other_heads = name not in KV_HEADS and _counts_kv_heads(name)
+    return other_heads or SIGN.fullmatch(name[:MOST_MATCHED]) is not None
+
+
+def _counts_kv_heads(name: str) -> bool:
+    """Whether the name has kv or key_value in it, and further on the word heads."""
+    after = max((name.partition(word)[2] for word in ("kv", "key_value")), key=len)
+    return after.endswith("heads") or "heads_" in after
 
 
 def _is_uncounted(family: str, fields: Mapping[str, Any]) -> bool:
     plain = re.sub(r"[-_.]", "", family.lower())
-    is_encoder = ENCODER.fullmatch(plain) is not None and "decoder" not in plain
+    # An encoder reads the text once, and keeps nothing.
+    is_encoder = plain == "electra" or ("bert" in plain and "decoder" not in plain)
     return plain in FAMILIES or (is_encoder and fields.get("is_decoder") is not True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from pagedkv.planner.checking import PlanError, require_whole
+from pagedkv.planner.checking import Named, PlanError, require_whole
 
 LAYER_COUNTS = range(1, 1025)
 HEAD_COUNTS = range(1, 1025)
@@ -27,8 +27,10 @@ class Latent:
         require_whole("rope_dim", self.rope_dim, CHANNEL_COUNTS)
         if self.size not in CHANNEL_COUNTS:
             raise PlanError(
-                f"mla_rank is {self.rank} and rope_dim {self.rope_dim}; together they must be at "
-                f"most {CHANNEL_COUNTS[-1]:,}"
+                Named("mla_rank"),
+                f" is {self.rank} and ",
+                Named("rope_dim"),
+                f" {self.rope_dim}; together they must be at most {CHANNEL_COUNTS[-1]:,}",
             )
 
     @property
@@ -45,8 +47,7 @@ class Geometry:
     ``num_layers``, ``windowed_layers`` see no more than the last ``window`` positions.
     ``num_heads`` counts query heads, where it is known: the KV cache does not depend on it, but the
     comparison with MHA does, and so does how many GPUs an engine lets share the model. With a
-    ``latent`` the KV heads are what it stands for. Raises ``PlanError`` for what cannot be, by the
-    names of the command's flags.
+    ``latent`` the KV heads are what it stands for. Raises ``PlanError`` for what cannot be.
     """
 
     num_layers: int
@@ -68,16 +69,21 @@ class Geometry:
             require_whole("num_heads", self.num_heads, HEAD_COUNTS)
             if self.num_heads % self.num_kv_heads:
                 raise PlanError(
-                    f"num_heads is {self.num_heads}; it must be a multiple of kv_heads, which is "
-                    f"{self.num_kv_heads}"
+                    Named("num_heads"),
+                    f" is {self.num_heads}; it must be a multiple of ",
+                    Named("kv_heads"),
+                    f", which is {self.num_kv_heads}",
                 )
         require_whole("windowed_layers", self.windowed_layers, range(self.num_layers + 1))
         if self.window is not None:
             require_whole("window", self.window, WINDOWS)
         if (self.window is None) != (self.windowed_layers == 0):
+            window = "not given" if self.window is None else f"{self.window}"
             raise PlanError(
-                f"window is {self.window} with {self.windowed_layers} windowed_layers; give both, "
-                "or neither"
+                Named("window"),
+                f" is {window}, and ",
+                Named("windowed_layers"),
+                f" is {self.windowed_layers}; give both, or neither",
             )
 
     @property

@@ -56,6 +56,11 @@ def _split(count: int, parts: int) -> list[int]:
     return [ceil_div(count - part, parts) for part in range(parts)]
 
 
+def most_seen(window: int, batched_tokens: int) -> int:
+    """Positions of a request that a windowed layer holds at most: its window and a step."""
+    return window - 1 + batched_tokens
+
+
 def seen_at_once(group: Group, length: int, batched_tokens: int) -> int:
     """Positions of a request of ``length`` that the group must hold at the same time.
 
@@ -63,7 +68,7 @@ def seen_at_once(group: Group, length: int, batched_tokens: int) -> int:
     """
     if group.window is None:
         return length
-    return min(group.window - 1 + batched_tokens, length)
+    return min(most_seen(group.window, batched_tokens), length)
 
 
 def blocks_needed(group: Group, length: int, block_size: int, batched_tokens: int) -> int:

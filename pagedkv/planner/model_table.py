@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pagedkv.planner.checking import PlanError, shown
+from pagedkv.planner.checking import Named, PlanError, shown
 from pagedkv.planner.geometry import Geometry, Latent
 from pagedkv.planner.memory import GIB
 
@@ -32,6 +32,11 @@ class Model:
     is_verified: bool
     billions: float | None
     note: str
+
+    @property
+    def source_words(self) -> str:
+        """Where the geometry comes from, in a sentence."""
+        return f"Geometry {'from: ' if self.is_verified else ''}{self.source}."
 
     @property
     def weights_gib(self) -> float | None:
@@ -87,8 +92,13 @@ def find_model(name: str) -> Model:
     near = get_close_matches(plain(name[:LONGEST_NAME]), known, n=SUGGESTIONS, cutoff=0.5)
     hint = f"; near it: {', '.join(near)}" if near else ""
     raise PlanError(
-        f"there is no model {shown(name)} in the table; name one of it, or give layers, kv_heads "
-        f"and head_dim{hint}"
+        f"there is no model {shown(name)} in the table; name one of it, or give ",
+        Named("layers"),
+        ", ",
+        Named("kv_heads"),
+        " and ",
+        Named("head_dim"),
+        hint,
     )
 
 

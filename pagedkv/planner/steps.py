@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pagedkv.planner.choices import Choices, can_share_kv, can_share_queries
+from pagedkv.planner.caveats import unshared_words
+from pagedkv.planner.choices import Choices
 from pagedkv.planner.groups import Group, blocks_needed, seen_at_once
 from pagedkv.planner.memory import GIB, GpuMemory
 from pagedkv.planner.plan import Plan
@@ -23,7 +24,18 @@ class Step:
 
 def make_steps(plan: Plan) -> tuple[Step, ...]:
     """The whole arithmetic of a plan, in order."""
-    return (*_bytes(plan), *_blocks(plan), *_requests(plan))
+    return (
+        *_bytes(plan),
+        *_block(plan),
+        *_blocks(plan),
+        *_needs(plan),
+        *_requests(plan),
+    )
+
+
+def steps_without_memory(plan: Plan) -> tuple[Step, ...]:
+    """The lines that are the same for every memory of the GPU."""
+    return (*_bytes(plan), *_block(plan), *_needs(plan))
 
 
 def size_words(num_bytes: int) -> str:
@@ -36,8 +48,13 @@ def size_words(num_bytes: int) -> str:
         if abs(num_bytes) >= unit:
             about = num_bytes * 100 % unit != 0
             text = f"{num_bytes / unit:,.2f}".rstrip("0").rstrip(".")
-            return f"{num_bytes:,} B {'≈' if about else '='} {text} {name}"
-    return f"{num_bytes:,} B"
+            return _signed(f"{num_bytes:,} B {'≈' if about else '='} {text} {name}")
+    return _signed(f"{num_bytes:,} B")
+
+
+def _signed(text: str) -> str:
+    """With the minus of the formulas, which is as wide as a plus."""
+    return text.replace("-", "−")
 
 
 def concurrency_words(plan: Plan) -> str:
@@ -72,7 +89,7 @@ def _bytes(plan: Plan) -> list[Step]:
         both = f"2 × {geometry.head_dim}" if values is None else f"({geometry.head_dim} + {values})"
         lines = [
             Step(
-                _heads_words(choices),
+                f"KV heads on each GPU{_refusal(choices)}",
                 f"max(1, {geometry.num_kv_heads} // {choices.tp})",
                 f"{heads}",
             ),
@@ -87,34 +104,27 @@ def _bytes(plan: Plan) -> list[Step]:
     return lines
 
 
-def _heads_words(choices: Choices) -> str:
-    words = "KV heads on each GPU"
-    if can_share_kv(choices.geometry, choices.tp):
-        return words + _refusal(choices)
-    heads = choices.geometry.num_kv_heads
-    return f"{words}, rounded down: engines refuse to share {heads} between {choices.tp}"
-
-
 def _refusal(choices: Choices) -> str:
-    """What engines have against so many GPUs, though the KV side would let them."""
-    if can_share_queries(choices.geometry, choices.tp):
-        return ""
-    heads = choices.geometry.num_heads
-    return f"; engines refuse to share {heads} query heads between {choices.tp}"
+    """What engines have against so many GPUs, though the arithmetic rounds down and goes on."""
+    heads = unshared_words(choices)
+    return f"; engines refuse to share {heads} between {choices.tp}" if heads else ""
 
 
-def _blocks(plan: Plan) -> list[Step]:
+def _block(plan: Plan) -> list[Step]:
     choices = plan.choices
     per_layer = plan.page_bytes // choices.block_size
     lines = []
     if len(plan.groups) > 1:
-        lines.append(Step("Layers in groups of equal size", _groups(plan), _group_words(plan)))
-    lines += [
-        Step(
-            "One block",
-            f"{choices.block_size:,} × {_layers(plan.group_size)} × {per_layer:,} B",
-            size_words(plan.block_bytes),
-        ),
+        label = "Groups of equally many layers, which share blocks"
+        lines.append(Step(label, _groups(plan), _group_words(plan)))
+    formula = f"{choices.block_size:,} × {_layers(plan.group_size)} × {per_layer:,} B"
+    lines.append(Step("One block", formula, size_words(plan.block_bytes)))
+    return lines
+
+
+def _blocks(plan: Plan) -> list[Step]:
+    choices = plan.choices
+    lines = [
         Step("Memory for KV", _memory(plan), size_words(choices.memory.kv_bytes)),
         Step(
             "Blocks",
@@ -173,13 +183,13 @@ def _groups(plan: Plan) -> str:
 
 def _group_words(plan: Plan) -> str:
     padding = plan.group_size * len(plan.groups) - plan.choices.geometry.num_layers
-    return f"{len(plan.groups)} groups" + (f", {_layers(padding)} of padding" if padding else "")
+    empty = f", with {padding} empty place{'s' if padding > 1 else ''}" if padding else ""
+    return f"{len(plan.groups)} groups{empty}"
 
 
 def _requests(plan: Plan) -> list[Step]:
     choices = plan.choices
     return [
-        *_needs(plan),
         Step(
             f"Requests of {choices.max_len:,} at once",
             f"{plan.num_blocks:,} / {plan.blocks_per_request:,}",
@@ -194,7 +204,7 @@ def _null_block(plan: Plan) -> list[Step]:
     """vLLM counts with all blocks, and keeps one back once it runs."""
     if plan.num_blocks == 0:
         return []
-    label = "Given to requests: vLLM keeps one, the null block"
+    label = "Left for requests: vLLM keeps one to stand for no block (the null block)"
     return [Step(label, f"{plan.num_blocks:,} − 1", f"{plan.num_blocks - 1:,}")]
 
 

@@ -2,7 +2,7 @@
 
 from itertools import zip_longest
 
-MOST_BINS = 256
+MOST_BINS = 64  # more are noise that hides one curve behind another
 
 
 class BinnedMeans:

@@ -31,8 +31,8 @@ class Outcome:
     with: from the 500th until the last request has left the queue, in iteration ``queue_ended``
     (None: it has not yet). In ``idle`` of the ``iterations`` nobody ran: an engine makes none then,
     so they are in no mean. ``saved`` is the per cent of blocks that sharing saves. ``batches``
-    holds (iteration, mean requests in a batch) for at most 256 stretches of all ``iterations``, the
-    idle ones among them.
+    holds (iteration, mean requests in a batch) for at most ``MOST_BINS`` stretches of all
+    ``iterations``, the idle ones among them.
     """
 
     setup: Setup

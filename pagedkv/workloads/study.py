@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 
 from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.outcome import Outcome
@@ -47,7 +48,8 @@ class Findings:
 class Study:
     """``kind`` says what is varied of ``setup``: ``policies``, block sizes, or answers that share.
 
-    Raises ``WorkloadError`` for what is no kind.
+    ``turn`` is for callers in several threads: who goes on with a study, or asks what came of it,
+    holds that lock meanwhile. Raises ``WorkloadError`` for what is no kind.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Study:
             workload.mean_input,
             workload.mean_output,
         )
+        self.turn = Lock()
         self._workload = workload
         self._setups = _varied(kind, setup, policies)
         self._ended: list[Outcome] = []

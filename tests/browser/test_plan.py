@@ -61,6 +61,23 @@ def test_a_number_that_a_field_cannot_hold_changes_nothing(open_start: Open) -> 
     assert page.complaints == []
 
 
+def test_a_whole_number_is_taken_as_it_is_meant_or_refused(open_start: Open) -> None:
+    page = open_start("/plan?plan_tp=2")
+    box = page.page.get_by_role("spinbutton", name="Maximum length")
+    set_number(page, "Maximum length", "1e6")
+    expect_line(page, "Blocks of one request of 1,000,000", "62,500")
+    expect(box).to_have_value("1000000")
+    page.expect_query(plan_tp="2", plan_max_len="1000000")
+    set_number(page, "Maximum length", "2.5")
+    expect(
+        page.page.get_by_text("Maximum length is 2.5; it must be a whole number")
+    ).to_be_visible()
+    set_number(page, "Maximum length", "64")
+    expect_line(page, "Blocks of one request of 64", "4")
+    page.expect_query(plan_tp="2", plan_max_len="64")
+    assert page.complaints == []
+
+
 def test_a_config_file_fills_the_fields_and_a_bad_one_leaves_them(
     open_start: Open, tmp_path: Path
 ) -> None:
@@ -87,8 +104,8 @@ def test_a_config_file_fills_the_fields_and_a_bad_one_leaves_them(
 def test_a_hostile_link_is_told_and_the_fields_work_on(open_start: Open) -> None:
     image = "%3Cimg%20src%3Dx%20onerror%3Dboom()%3E"
     page = open_start(f"/plan?plan_tp={'9' * 400}&plan_model={image}&plan_block_size=32")
-    expect(page.page.get_by_text("Tensor parallel cannot be what the link says")).to_be_visible()
-    expect(page.page.get_by_text("Name cannot be what the link says")).to_be_visible()
+    notice = "“Name”, “Tensor parallel” cannot be what the link says; the usual is taken."
+    expect(page.page.get_by_text(notice)).to_be_visible()
     expect_line(page, "One block", "4,194,304 B = 4 MiB")
     set_number(page, "Tensor parallel", "2")
     expect_line(page, "One block", "2,097,152 B = 2 MiB")

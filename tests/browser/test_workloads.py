@@ -11,15 +11,15 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 SCREENS = [(1280, 800, "light"), (1280, 800, "dark"), (390, 844, "light")]
 
 
-def set_number(page: LessonPage, name: str, value: int) -> None:
-    """Type a number into the form."""
+def set_number(page: LessonPage, name: str, value: int | str) -> None:
+    """Type a number into the form, or what is to be one."""
     box = page.page.get_by_role("spinbutton", name=name)
     box.fill(str(value))
     box.press("Tab")
     page.wait_until_idle()
 
 
-def simulated(page: LessonPage, requests: int = 2000) -> LessonPage:
+def simulated(page: LessonPage, requests: int | str = 2000) -> LessonPage:
     """Run the study as it is chosen, with so many requests."""
     set_number(page, "Requests", requests)
     page.click("Run")
@@ -85,6 +85,19 @@ def test_a_large_trace_reaches_the_server(open_start: Open, tmp_path: Path) -> N
     page.page.get_by_role("option", name="A trace file").click()
     page.page.locator("input[type=file]").set_input_files(trace)
     expect(page.page.get_by_text("200,000 requests over 25,000 s")).to_be_visible(timeout=60_000)
+    assert page.complaints == []
+
+
+def test_a_number_is_read_as_it_is_written(open_start: Open) -> None:
+    page = simulated(open_start("/workloads"), requests="2e3")
+    expect(page.page.get_by_text("2,000 requests, ")).to_be_visible()
+    set_number(page, "Requests", "2.5")
+    set_number(page, "Slots of KV memory", 9000)
+    page.click("Run")
+    expect(page.page.get_by_text("requests is 2.5; it must be a whole number")).to_be_visible()
+    expect(page.page.get_by_role("spinbutton", name="Requests")).to_have_value("2.5")
+    expect(page.page.get_by_role("spinbutton", name="Slots of KV memory")).to_have_value("9000")
+    expect(page.page.get_by_text("2,000 requests, ")).to_be_visible()
     assert page.complaints == []
 
 

@@ -134,7 +134,9 @@ def test_where_nothing_fits_there_is_no_star_and_that_is_said():
     assert all(not star.x for star in stars)
     words = plan_concurrency_alt(curves)
     assert "Planned: 0.50 of 8,192 positions" in words
-    assert "1.00 with 1 B a number" in words and "none with 4 B a number" in words
+    assert "1.00 with 1 B a number" in words and "less than one with 4 B a number" in words
+    assert words.endswith("so the plan has no star.")
+    assert "no star" not in plan_concurrency_alt(concurrency_curves(FITS))
 
 
 def test_requests_that_do_not_fit_whole_are_never_rounded_up():

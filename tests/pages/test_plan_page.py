@@ -17,13 +17,17 @@ from pagedkv.planner import (
     Latent,
     make_plan,
     make_steps,
+    note_words,
+    steps_without_memory,
+    warning_words,
 )
 from pagedkv.planner.split import split_memory
-from pages._plan_fields import FIELDS, Choice, Measure, Whole, key
-from pages._plan_link import refused
+from pages._plan_fields import FIELDS, LABELS, Choice, Measure, Whole, key
+from pages._plan_link import refused, refused_words
 from pages._plan_result import numbers, steps_html
 
 LLAMA = next(model for model in MODELS if "llama-3.1-8b" in model.names)
+LATENT_MODEL = next(model for model in MODELS if model.title == "DeepSeek-V3 / R1")
 USUAL = make_plan(Choices(LLAMA.geometry, GpuMemory(80, 0.9, 14.96, 2)))
 HOSTILE = "<img src=x onerror=alert(1)> **b**"
 
@@ -83,13 +87,13 @@ def test_every_choice_counts_without_a_button(open_page: Open):
 def test_a_model_shows_its_source(open_page: Open, model):
     app = open_page("plan", plan_model=model.title, plan_memory="KV alone")
     assert metrics(app) == numbers(make_plan(Choices(model.geometry, KvMemory(10))))
-    assert model.source in texts(app)
+    assert model.source_words in texts(app)
 
 
 def test_what_is_unverified_is_marked(open_page: Open):
     app = open_page("plan", plan_model="OPT-66B", plan_memory="KV alone")
-    assert "unverified" in app.warning[0].value
-    assert "unverified" in texts(app)
+    assert app.warning[0].value.startswith("Geometry unverified: recalled")
+    assert shown(app).count("nverified") == 1 and "nverified" not in texts(app)
 
 
 def test_weights_are_counted_until_they_are_said_and_shared_by_the_gpus(open_page: Open):
@@ -108,10 +112,35 @@ def test_the_weights_of_each_gpu_are_those_that_advice_names(open_page: Open):
 
 
 def test_where_weights_are_not_known_they_are_asked_for(open_page: Open):
-    app = open_page("plan", plan_model="DeepSeek-V3 / R1")
-    assert "weights_gib is empty" in texts(app)
+    app = open_page("plan", plan_model="DeepSeek-V3 / R1", plan_tp="3")
+    (info,) = app.info
+    assert "Fill in “Weights, GiB”" in info.value and "1.86 GiB" in info.value
+    plan = make_plan(Choices(LATENT_MODEL.geometry, KvMemory(10), tp=3))
+    assert metrics(app) == [
+        ("Bytes per token", "70,272"),
+        ("Bytes of a block", f"{70_272 * 16:,}"),
+        ("Blocks of a request", "512"),
+    ]
+    assert steps_html(steps_without_memory(plan)) in [html.proto.body for html in app.get("html")]
+    (warning,) = app.warning
+    assert "128 query heads between 3" in warning.value
+    assert "not known" in app.number_input(key="plan_weights").help
     choose(app, "weights", 40.0)
-    assert app.metric
+    assert not app.info and len(app.metric) == 5
+
+
+def test_own_numbers_and_files_show_what_is_known_before_the_weights(open_page: Open):
+    app = open_page("plan", plan_source="Your own")
+    assert app.info and ("Bytes per token", "131,072") in metrics(app)
+    upload(app, json.dumps(FILES["heads"][0]).encode())
+    assert app.info and ("Bytes per token", f"{42 * 2 * 8 * 256 * 2:,}") in metrics(app)
+    choose(app, "weights", 0.0)
+    assert not app.info and len(app.metric) == 5
+
+
+def test_the_weights_field_says_what_is_taken_where_it_is_empty(open_page: Open):
+    app = open_page("plan")
+    assert "Empty: 2 bytes a parameter." in app.number_input(key="plan_weights").help
 
 
 def test_the_requests_at_once_are_not_rounded_up(open_page: Open):
@@ -124,7 +153,9 @@ def test_windows_ask_for_the_batched_tokens(open_page: Open):
     assert "plan_batched" not in [n.key for n in open_page("plan").number_input]
     app = open_page("plan", plan_model="Gemma-3-4B", plan_batched="2048", plan_memory="KV alone")
     geometry = next(model.geometry for model in MODELS if model.title == "Gemma-3-4B")
-    assert metrics(app) == numbers(make_plan(Choices(geometry, KvMemory(10), batched_tokens=2048)))
+    plan = make_plan(Choices(geometry, KvMemory(10), batched_tokens=2048))
+    assert metrics(app) == numbers(plan)
+    assert " ".join(note_words(plan)) in shown(app)
 
 
 def test_a_request_that_does_not_fit_is_told_with_what_would(open_page: Open):
@@ -138,7 +169,7 @@ def test_own_geometry_and_its_combinations(open_page: Open):
     app = open_page("plan", plan_source="Your own", plan_memory="KV alone", plan_layers="40")
     assert metrics(app) == numbers(make_plan(Choices(Geometry(40, 8, 128), KvMemory(10))))
     choose(app, "windowed", 20)
-    assert "window is None with 20 windowed_layers" in texts(app)
+    assert "Window is not given, and Windowed layers is 20; give both" in texts(app)
     choose(app, "window", 512)
     own = Geometry(40, 8, 128, windowed_layers=20, window=512)
     assert metrics(app) == numbers(make_plan(Choices(own, KvMemory(10))))
@@ -165,7 +196,35 @@ def test_heads_that_gpus_cannot_share_are_counted_and_named(open_page: Open):
         assert metrics(app) == numbers(plan)
         lines = steps_html(make_steps(plan))
         assert lines in [html.proto.body for html in app.get("html")]
-        assert ("engines refuse to share 8 between 3" in lines) is is_uneven
+        assert ("engines refuse to share 8 KV heads between 3" in lines) is is_uneven
+        assert [warning.value for warning in app.warning] == list(warning_words(plan))
+        assert len(app.warning) == is_uneven
+
+
+def test_every_number_of_the_library_is_called_by_its_field():
+    named = {field.label for field in FIELDS.values() if not isinstance(field, Choice)}
+    assert set(LABELS.values()) == named | {FIELDS["dtype"].label}
+
+
+OWN = {"plan_source": "Your own", "plan_num_heads": "32", "plan_windowed": "4", "plan_window": "9"}
+LATENT = {**OWN, "plan_kind": "A latent (MLA)"}
+
+
+@pytest.mark.parametrize("link", [OWN, LATENT])
+def test_a_number_that_is_not_whole_is_refused_by_name_and_no_other_changes(open_page: Open, link):
+    app = open_page("plan", **link, plan_memory="KV alone", plan_tp="2")
+    before = {field.key: field.value for field in app.number_input}
+    wholes = [name for name in FIELDS if isinstance(FIELDS[name], Whole) and key(name) in before]
+    assert len(wholes) > 8
+    for name in wholes:
+        choose(app, name, 2.5)
+        said = f"{FIELDS[name].label} is 2.5; it must be a whole number from"
+        assert said in texts(app) and not app.metric, name
+        after = {field.key: field.value for field in app.number_input}
+        assert after == {**before, key(name): 2.5}
+        choose(app, name, before[key(name)])
+    assert app.metric
+    assert refused({"plan_max_len": ["2.5"]}) == ["max_len"]
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -190,13 +249,20 @@ def test_a_hostile_link_gives_notices_and_the_usual_plan(open_page: Open, value:
     app = open_page("plan", **{key(name): value for name in FIELDS})
     assert not app.exception
     assert metrics(app) == numbers(USUAL)
-    assert [w.value for w in app.warning] == [
-        f"{field.label} cannot be what the link says; the usual is taken."
-        for field in FIELDS.values()
-    ]
+    (warning,) = app.warning
+    assert warning.value == refused_words(list(FIELDS))
+    assert all(f"“{field.label}”" in warning.value for field in FIELDS.values())
     assert "onerror" not in shown(app) + texts(app)
     choose(app, "tp", 2)
-    assert app.query_params == {} and len(app.warning) == len(FIELDS)
+    assert app.query_params == {} and len(app.warning) == 1
+
+
+def test_every_value_that_a_link_gives_a_field_is_looked_at(open_page: Open):
+    assert refused({"plan_tp": ["9999", "2"], "plan_layers": ["2", "x"]}) == ["layers", "tp"]
+    assert refused({"plan_tp": ["2", "4"]}) == []
+    app = open_page("plan", plan_source=["xx", "From the table"])
+    assert [warning.value for warning in app.warning] == [refused_words(["source"])]
+    assert metrics(app) == numbers(USUAL) and app.query_params == {}
 
 
 def test_a_link_that_can_be_honoured_has_no_notice():

@@ -38,7 +38,7 @@ def press(app: AppTest, label: str = "Run") -> AppTest:
     return app
 
 
-def simulated(app: AppTest, **numbers: int) -> AppTest:
+def simulated(app: AppTest, **numbers: float) -> AppTest:
     for name, value in {"requests": REQUESTS, **numbers}.items():
         app.number_input(key=f"workloads_{name}").set_value(value)
     return press(app)
@@ -172,6 +172,14 @@ def test_what_cannot_be_is_refused_and_what_was_there_stays() -> None:
     assert finding_words(expected()) in before and finding_words(expected()) in shown(app)
 
 
+@pytest.mark.parametrize("name", ["requests", "slots", "block_size", "answers", "seed"])
+def test_half_a_number_is_refused_by_name_and_never_cut(name: str) -> None:
+    app = simulated(simulated(opened()), **{name: 2.5})
+    assert f"{name} is 2.5; it must be a whole number" in texts(app)
+    assert app.number_input(key=f"workloads_{name}").value == 2.5
+    assert finding_words(expected()) in shown(app)
+
+
 def test_without_a_policy_there_is_nothing_to_simulate() -> None:
     app = opened()
     app.get("button_group")[1].set_value([]).run()
@@ -262,6 +270,12 @@ def test_all_of_a_trace_is_simulated_or_so_many_as_are_asked_for() -> None:
     assert "4,100 requests, 10.0 tokens in" in shown(press(app))
     app.number_input(key="workloads_first").set_value(100).run()
     assert "100 requests, 10.0 tokens in" in shown(press(app))
+
+
+def test_half_a_request_of_a_trace_is_refused() -> None:
+    app = upload(opened(), GOOD)
+    app.number_input(key="workloads_first").set_value(1.5).run()
+    assert "requests is 1.5; it must be a whole number" in texts(press(app))
 
 
 def test_an_open_trace_outlives_another_page_and_its_bad_rows_stay_out(

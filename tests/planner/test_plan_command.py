@@ -140,6 +140,19 @@ def test_a_model_that_leaves_nothing_is_a_plan_with_0_blocks(planned):
     assert "does not fit" in plan["message"]
 
 
+def test_what_would_not_run_as_counted_is_warned_of(planned, run):
+    flags = (*MODEL, *KV, "--tp", "3")
+    (warning,) = planned(*flags)["warnings"]
+    assert "Engines refuse to share 8 KV heads between 3 GPUs." in warning
+    assert warning in run(*flags)[1].splitlines()
+    assert planned(*MODEL, *KV)["warnings"] == []
+
+
+def test_windows_are_explained(run):
+    out = run("--model", "gemma-3-27b", *KV)[1]
+    assert "The 52 layers with a window keep at most 9,215 positions" in out
+
+
 def test_what_fits_has_no_message(planned):
     assert planned(*MODEL, *KV)["message"] is None
 
@@ -174,7 +187,7 @@ def refused(run, *arguments: str) -> str:
 @pytest.mark.parametrize("flag", [*COUNTS, "--dtype-bytes", "--batched-tokens"])
 def test_a_count_that_cannot_be_is_one_line_that_names_it(run, flag, value):
     line = refused(run, *OWN, *KV, flag, value)
-    assert flag.strip("-").replace("-", "_") in line
+    assert line.startswith(f"pagedkv: {flag} is ")
     assert value[:20] in line and "it must be" in line
 
 
@@ -182,7 +195,7 @@ def test_a_count_that_cannot_be_is_one_line_that_names_it(run, flag, value):
 @pytest.mark.parametrize("flag", ["--kv-gib"])
 def test_a_measure_that_cannot_be(run, flag, value):
     line = refused(run, *OWN, flag, value)
-    assert "kv_gib is" in line and "it must be a number" in line
+    assert "--kv-gib is" in line and "it must be a number" in line
 
 
 FLAGS = [f"--{flag}" for flag in (*WHOLE, *MEASURES)]
@@ -195,7 +208,7 @@ def test_what_looks_like_an_option_is_refused_like_any_other_value(run, flag, va
     memory = KV if flag == "--kv-gib" else GPU
     geometry = () if flag.strip("-") in WHOLE else OWN
     line = refused(run, *geometry, *memory, flag, value)
-    assert f"{flag.strip('-').replace('-', '_')} is" in line and "it must be" in line
+    assert line.startswith(f"pagedkv: {flag} is ") and "it must be" in line
 
 
 def test_the_largest_latent_is_allowed(planned):
@@ -214,7 +227,7 @@ def test_the_largest_latent_is_allowed(planned):
 )
 def test_a_gpu_that_cannot_be(run, flag, value):
     line = refused(run, *MODEL, *GPU, flag, value)
-    assert f"{flag.strip('-').replace('-', '_')} is" in line and value in line
+    assert line.startswith(f"pagedkv: {flag} is ") and value in line
 
 
 @pytest.mark.parametrize(
@@ -237,17 +250,18 @@ def test_a_gpu_that_cannot_be(run, flag, value):
         ((*MODEL, "--config", "x", *KV), "--model and --config both say what the model is"),
         (
             ("--layers", "3", "--mla-rank", "65536", "--rope-dim", "64", *KV),
-            "mla_rank is 65536 and rope_dim 64; together they must be at most 65,536",
+            "--mla-rank is 65536 and --rope-dim 64; together they must be at most 65,536",
         ),
         (
             ("--layers", "3", "--mla-rank", "65537", "--rope-dim", "64", *KV),
-            "mla_rank is 65537; it must be a whole number from 1 to 65,536",
+            "--mla-rank is 65537; it must be a whole number from 1 to 65,536",
         ),
-        ((*OWN, *KV, "--dtype-bytes", "3"), "dtype_bytes is 3; it must be one of 1 (fp8), 2"),
-        ((*OWN, *KV, "--window", "10"), "window is 10 with 0 windowed_layers"),
-        (("--model", "gpt-9", *KV), "there is no model 'gpt-9'"),
+        ((*OWN, *KV, "--dtype-bytes", "3"), "--dtype-bytes is 3; it must be one of 1 (fp8), 2"),
+        ((*OWN, *KV, "--window", "10"), "--window is 10, and --window-layers is 0; give both"),
+        ((*OWN, *KV, "--window-layers", "33"), "--window-layers is 33; it must be a whole number"),
+        (("--model", "gpt-9", *KV), "give --layers, --kv-heads and --head-dim; near it: gpt-2"),
         (("--model", "x" * 9000, *KV), "there is no model 'xxx"),
-        (("--config", "nowhere.json", *KV), "config is 'nowhere.json', which cannot be read"),
+        (("--config", "nowhere.json", *KV), "--config is 'nowhere.json', which cannot be read"),
         (("--config", "\0", *KV), "which cannot be read"),
         (("--config", ".", *KV), "which cannot be read"),
     ],

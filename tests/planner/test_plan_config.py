@@ -106,7 +106,18 @@ def test_which_layers_have_a_window(more, windowed):
         ),
         ({"n_layer": 2, "n_head": 3, "n_embd": 100}, "n_embd is 100, which 3 heads do not share"),
         ({**LLAMA, "num_key_value_heads": [8, 4]}, "num_key_value_heads is [8, 4]"),
-        ({**LLAMA, "num_key_value_heads": 5}, "num_heads is 32; it must be a multiple of kv_heads"),
+        (
+            {**LLAMA, "num_key_value_heads": 5},
+            "num_attention_heads is 32; it must be a multiple of num_key_value_heads, which is 5",
+        ),
+        (
+            {"n_layer": 2, "n_head": 1, "n_embd": 64, "attn_config": {"kv_n_heads": 8}},
+            "n_head is 1; it must be a multiple of kv_n_heads, which is 8",
+        ),
+        (
+            {**LLAMA, "kv_lora_rank": 65_000, "qk_rope_head_dim": 600},
+            "kv_lora_rank is 65000 and qk_rope_head_dim 600; together",
+        ),
         ({**LLAMA, "is_encoder_decoder": True}, "is_encoder_decoder is True"),
         ({**LLAMA, "num_kv_shared_layers": 10}, "num_kv_shared_layers is 10"),
         ({**LLAMA, "attention_chunk_size": 8192}, "attention_chunk_size is 8192"),
@@ -118,7 +129,10 @@ def test_which_layers_have_a_window(more, windowed):
         ({**GEMMA, "model_type": ["mistral"]}, "not which layers have it"),
         ({**GEMMA, "model_type": "mistral", "sliding_window": 0}, "sliding_window is 0"),
         ({**GEMMA, "model_type": "mistral", "sliding_window": "all"}, "sliding_window is 'all'"),
-        ({**GEMMA, "model_type": "mistral", "sliding_window": 10**12}, "window is 1000000000000"),
+        (
+            {**GEMMA, "model_type": "mistral", "sliding_window": 10**12},
+            "sliding_window is 1000000000000",
+        ),
         (
             {**GEMMA, "model_type": "gemma3", "sliding_window_pattern": 0},
             "sliding_window_pattern is",

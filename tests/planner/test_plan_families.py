@@ -4,6 +4,8 @@ Cut down to what matters, with the values of the named model.
 """
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -278,3 +280,51 @@ def test_every_model_of_the_table_comes_back_from_a_file(model):
     for name in ("num_layers", "num_kv_heads", "windowed_layers", "window", "latent"):
         assert getattr(read_back, name) == getattr(model.geometry, name)
     assert read_back.numbers_per_position(1) == model.geometry.numbers_per_position(1)
+
+
+HOSTILE = {  # each of them once kept the server busy for seconds or for ever
+    "kv, then heads, and a last line": {"kv" * 1000 + "heads_" * 1000 + "\n": 1},
+    "kv alone": {"kv" * 20_000: 1},
+    "many names": {f"{number}{'yoco' * 23}\n": 1 for number in range(9000)},
+    "an architecture": {"architectures": ["for" * 12_000 + "!"]},
+    "architectures": {"architectures": ["for" * 30 + "!"] * 9000},
+    "a family": {"model_type": "bert" * 8000 + "\n"},
+}
+READS_ALL = """
+import json, sys
+from pagedkv.planner import PlanError, read_config
+for fields in json.load(sys.stdin):
+    try:
+        read_config(json.dumps(fields).encode())
+    except PlanError as error:
+        print(error)
+"""
+
+
+def test_no_file_keeps_the_server_busy(project):
+    """In a process of its own, which can be ended; the time is far more than it should take."""
+    files = json.dumps([{**LLAMA, **hostile} for hostile in HOSTILE.values()])
+    command = [sys.executable, "-c", READS_ALL]
+    done = subprocess.run(
+        command, cwd=project, input=files.encode(), timeout=60, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_sign"),
+    [
+        *(
+            (name, True)
+            for name in ("swa_kv_heads", "kv_heads_by_layer", "key_value_heads", "kvheads")
+        ),
+        *((name, False) for name in ("heads_kv", "kv_headset", "num_heads")),
+    ],
+)
+def test_other_names_of_kv_heads(name, is_sign):
+    fields = {**LLAMA, name: 4}
+    if not is_sign:
+        assert read(fields) == read(LLAMA)
+        return
+    with pytest.raises(PlanError, match=name):
+        read(fields)

@@ -56,6 +56,74 @@ BYTES = {
     "Mistral-Small-4": 23_040,
     "Qwen3-Coder-480B-A35B": 253_952,
 }
+# Layers, KV heads and head_dim, or layers, rank and rotated numbers of a latent; and words of the
+# source: copied from the sources themselves, apart from this code.
+LITGPT = "litgpt 0.5.13, its configuration of this model"
+PAPER = (
+    "the PagedAttention paper, section 3 (hidden size 5,120, 40 layers, 800 KB a token); 40 heads "
+    "of 128 are recalled"
+)
+GGUF = "the metadata inside this model's own GGUF file"
+TRANSFORMERS = "transformers 5.24.0, the defaults of this model's configuration class"
+AND_LOG = f"{TRANSFORMERS}; a vLLM log agrees in bytes"
+AND_VLLM = (
+    "transformers 5.24.0, the defaults of this model family's configuration class; layers as a "
+    "comment in vLLM's source counts them"
+)
+RECALLED = (
+    "unverified: recalled, and held only against the slot counts in Table 1 of the PagedAttention "
+    "paper"
+)
+INFERRED = "unverified: inferred from a vLLM log, with which it agrees in bytes"
+ROWS = {
+    "GPT-2 small (124M)": ((12, 12, 64), TRANSFORMERS),
+    "OPT-13B": ((40, 40, 128), PAPER),
+    "OPT-66B": ((64, 72, 128), RECALLED),
+    "OPT-175B": ((96, 96, 128), RECALLED),
+    "Llama-2-7B": ((32, 32, 128), LITGPT),
+    "Llama-2-13B": ((40, 40, 128), LITGPT),
+    "Llama-2-70B": ((80, 8, 128), LITGPT),
+    "Llama-3 / 3.1-8B": ((32, 8, 128), LITGPT),
+    "Llama-3 / 3.1 / 3.3-70B": ((80, 8, 128), LITGPT),
+    "Llama-3.1-405B": ((126, 8, 128), LITGPT),
+    "Llama-3.2-1B": ((16, 8, 64), LITGPT),
+    "Llama-3.2-3B": ((28, 8, 128), LITGPT),
+    "Mistral-7B v0.1": ((32, 8, 128), LITGPT),
+    "Mistral-7B v0.3": ((32, 8, 128), LITGPT),
+    "Mixtral-8x7B": ((32, 8, 128), LITGPT),
+    "Mixtral-8x22B": ((56, 8, 128), LITGPT),
+    "Qwen2.5-0.5B": ((24, 2, 64), LITGPT),
+    "Qwen2.5-1.5B": ((28, 2, 128), LITGPT),
+    "Qwen2.5-7B": ((28, 4, 128), LITGPT),
+    "Qwen2.5-14B": ((48, 8, 128), LITGPT),
+    "Qwen2.5-32B": ((64, 8, 128), LITGPT),
+    "Qwen2.5-72B": ((80, 8, 128), LITGPT),
+    "Qwen3-0.6B / 1.7B": ((28, 8, 128), LITGPT),
+    "Qwen3-4B / 8B": ((36, 8, 128), LITGPT),
+    "Qwen3-14B": ((40, 8, 128), LITGPT),
+    "Qwen3-32B": ((64, 8, 128), LITGPT),
+    "Qwen3-30B-A3B": ((48, 4, 128), LITGPT),
+    "Qwen3-235B-A22B": ((94, 4, 128), LITGPT),
+    "Gemma-2-2B": ((26, 4, 256), LITGPT),
+    "Gemma-2-9B": ((42, 8, 256), LITGPT),
+    "Gemma-2-27B": ((46, 16, 128), LITGPT),
+    "Gemma-3-1B": ((26, 1, 256), LITGPT),
+    "Gemma-3-4B": ((34, 4, 256), LITGPT),
+    "Gemma-3-12B": ((48, 8, 256), LITGPT),
+    "Gemma-3-27B": ((62, 16, 128), LITGPT),
+    "Phi-2": ((32, 32, 80), LITGPT),
+    "Phi-3-mini-4k": ((32, 32, 96), LITGPT),
+    "Phi-4 (14B)": ((40, 10, 128), LITGPT),
+    "Phi-4-mini": ((32, 8, 128), LITGPT),
+    "Falcon-7B": ((32, 1, 64), LITGPT),
+    "gpt-oss-20b": ((24, 8, 64), AND_VLLM),
+    "gpt-oss-120b": ((36, 8, 64), TRANSFORMERS),
+    "MiniMax-M2": ((62, 8, 128), TRANSFORMERS),
+    "SmolLM2-135M": ((30, 3, 64), GGUF),
+    "DeepSeek-V3 / R1": ((61, 512, 64), TRANSFORMERS),
+    "Mistral-Small-4": ((36, 256, 64), AND_LOG),
+    "Qwen3-Coder-480B-A35B": ((62, 8, 128), INFERRED),
+}
 WINDOWS = {
     "Mistral-7B v0.1": (32, 4096),
     "Gemma-2-2B": (13, 4096),
@@ -86,6 +154,20 @@ def test_bytes_per_token_are_those_that_were_worked_out_apart(model, dtype_bytes
 
 
 @EVERY_MODEL
+def test_layers_heads_and_source_are_those_that_were_copied_apart(model):
+    """Two wrong numbers may have the right product, so the bytes alone do not tell."""
+    geometry, (numbers, source) = model.geometry, ROWS[model.title]
+    latent = geometry.latent
+    kept = (
+        (geometry.num_kv_heads, geometry.head_dim)
+        if latent is None
+        else (latent.rank, latent.rope_dim)
+    )
+    assert (geometry.num_layers, *kept) == numbers
+    assert source == model.source
+
+
+@EVERY_MODEL
 def test_windows_and_kinds(model):
     geometry = model.geometry
     expected = WINDOWS.get(model.title, (0, None))
@@ -100,6 +182,8 @@ def test_windows_and_kinds(model):
 def test_every_row_says_in_words_where_it_comes_from(model):
     assert len(model.source.split()) >= 4
     assert model.is_verified != model.source.startswith("unverified")
+    start = "Geometry from: " if model.is_verified else "Geometry unverified: "
+    assert model.source_words.startswith(start) and model.source in model.source_words
 
 
 def test_what_is_not_verified_is_marked():

@@ -29,7 +29,7 @@ def by_label(plan: Plan) -> dict[str, str]:
 
 
 IN_WORDS = {  # what the formulas of these lines are; all others are arithmetic
-    "Layers in groups of equal size": " for ",
+    "Groups of equally many layers, which share blocks": " for ",
     "Longest request that fits": "blocks are at most|windows bound",
 }
 
@@ -47,8 +47,8 @@ def test_each_line_comes_to_what_it_says(chosen: Choices):
         if value is None:
             assert re.search(IN_WORDS[step.label], step.formula), step
             continue
-        said = re.fullmatch(r"(≈ )?(-?[\d,.]+)( B.*)?", step.result)
-        printed = Fraction(said[2].replace(",", ""))
+        said = re.fullmatch(r"(≈ )?(−?[\d,.]+)( B.*)?", step.result)
+        printed = Fraction(said[2].replace(",", "").replace("−", "-"))
         if said[1]:
             assert 0 < abs(printed - value) <= Fraction(5, 1000), step
         else:
@@ -102,10 +102,9 @@ def test_all_that_comes_out_is_in_a_line(chosen: Choices):
 
 def test_the_lines_of_a_hybrid():
     lines = {step.label: step for step in make_steps(make_plan(Choices(HYBRID, KvMemory(10))))}
-    assert (
-        lines["Layers in groups of equal size"].formula == "1 × 5 for 5 full, 6 × 5 for 29 windowed"
-    )
-    assert lines["Layers in groups of equal size"].result == "7 groups, 1 layer of padding"
+    groups = lines["Groups of equally many layers, which share blocks"]
+    assert groups.formula == "1 × 5 for 5 full, 6 × 5 for 29 windowed"
+    assert groups.result == "7 groups, with 1 empty place"
     assert lines["Blocks of that request in all groups"].formula == "1 × 512 + 6 × 513"
     assert lines["Positions that a windowed layer holds"].formula == "min(1,024 − 1 + 8,192, 8,192)"
     assert "null block" in "".join(lines)
@@ -120,6 +119,8 @@ def test_sizes_in_words():
     assert size_words(2**30) == "1,073,741,824 B = 1 GiB"
     assert size_words(1_124_352) == "1,124,352 B ≈ 1.07 MiB"
     assert size_words(1023) == "1,023 B"
+    assert size_words(-3 * 2**30) == "−3,221,225,472 B = −3 GiB"
+    assert size_words(-5) == "−5 B"
 
 
 def test_what_fits_is_said_without_advice():
@@ -257,6 +258,9 @@ def test_query_heads_that_gpus_cannot_share_are_named():
 def test_what_is_needed_never_looks_like_what_is_there():
     plan = make_plan(Choices(LLAMA, KvMemory(3.9999), max_len=32_768))
     assert "It would take 4.00 GiB for KV on each GPU; there are 3.99." in advice_words(plan)
+    plan = make_plan(Choices(LLAMA, KvMemory(3.996), max_len=65_536))
+    assert "It would take 8.00 GiB for KV on each GPU; there are 4.00." in advice_words(plan)
+    assert by_label(plan)["Memory for KV"].endswith("≈ 4 GiB")
     plan = make_plan(Choices(LLAMA, GpuMemory(16, 0.5, 7, 1.001)))
     assert "weights and overhead are 0.01 GiB more" in verdict_words(plan)
 
