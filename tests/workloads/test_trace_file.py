@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pagedkv.workloads.trace_file import LARGEST_FILE, MOST_KEPT, ReadTrace, TraceError, read_trace
+from pagedkv.workloads.trace_file import MOST_KEPT, ReadTrace, TraceError, read_trace
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:17:03.9799600,4808,10
@@ -116,7 +116,9 @@ def test_what_is_no_trace_is_refused_and_leaving_rows_out_is_not_offered(text, w
 
 
 def test_a_file_that_is_too_large_is_not_even_decoded() -> None:
-    assert "must have at most 50" in str(refusal(b"\xff" * (LARGEST_FILE + 1)))
+    """The size is told before what is wrong with the first byte: up to 50 MB, and one more."""
+    assert "not UTF-8 text (byte 1 is 0xff)" in str(refusal(b"\xff" * 50_000_000))
+    assert "must have at most 50 MB" in str(refusal(b"\xff" * 50_000_001))
 
 
 BAD_ROWS = [
