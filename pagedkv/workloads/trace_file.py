@@ -20,6 +20,7 @@ __all__ = ["LARGEST_FILE", "MOST_KEPT", "MOST_TOLD", "ReadTrace", "TraceError", 
 
 MOST_TOLD = 5  # bad rows that a refusal tells one by one
 MOST_KEPT = 100  # whose words are kept
+CLOCK_DECIMALS = 6  # of a second; a difference of two times has no more that are true
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ def read_trace(name: str, data: bytes, *, skip_bad_rows: bool = False) -> ReadTr
     """Read a file's bytes; ``name`` is what the workload is called.
 
     Raises ``TraceError`` for what is no trace at all, and for bad rows unless they are to be
-    skipped. Arrivals are counted from the first row, and must not go back in time: the fewest rows
-    without which they do not are bad (``trace_order``).
+    skipped. Arrivals are counted from the first row, to a microsecond, and must not go back in
+    time: the fewest rows without which they do not are bad (``trace_order``).
     """
     require_text(data)
     rows = recognise(data)
@@ -81,7 +82,8 @@ def read_trace(name: str, data: bytes, *, skip_bad_rows: bool = False) -> ReadTr
     arrivals, inputs, outputs = (
         np.array(column)[in_order] for column in (good.arrivals, good.inputs, good.outputs)
     )
-    workload = Workload(name, arrivals - arrivals[0], inputs, outputs)
+    since_first = np.round(arrivals - arrivals[0], CLOCK_DECIMALS)
+    workload = Workload(name, since_first, inputs, outputs)
     return ReadTrace(workload, rows.format, num_bad, words)
 
 

@@ -12,6 +12,7 @@ from pagedkv.contiguous import ContiguousRegion
 from pagedkv.contiguous_buddy import Buddy
 from pagedkv.workloads import POLICIES, Setup, Simulation, Workload, make_workload
 from pagedkv.workloads.binned_means import MOST_BINS
+from pagedkv.workloads.clock import Clock
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.reserving import ReservingMemory
 
@@ -214,6 +215,34 @@ def test_requests_arrive_when_they_arrive() -> None:
     outcome = ended(workload_of((0, 1, 2), (90.0, 1, 2)), Setup(iteration_ms=45)).outcome()
     assert outcome.iterations == 90_000 / 45 + 2
     assert outcome.mean_batch == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "iteration_ms", "iteration"),
+    [
+        (0.3, 100, 3),
+        (0.300001, 100, 4),
+        (0.299999, 100, 3),
+        (0.0003, 0.1, 3),
+        (0.3, 0.3, 1000),
+        (8.2, 8.2, 1000),
+        (1.001, 0.01, 100_100),
+        (1e12, 0.01, 10**17),
+        (0.0, 45, 0),
+    ],
+)
+def test_a_request_is_there_in_the_iteration_that_begins_with_it(
+    seconds: float, iteration_ms: float, iteration: int
+) -> None:
+    setup = Setup(iteration_ms=iteration_ms)
+    outcome = ended(workload_of((0, 1, 1), (seconds, 1, 1)), setup).outcome()
+    assert outcome.iterations == iteration + 1
+
+
+@given(st.integers(0, 10**10), st.integers(10, 10**8))
+def test_whole_microseconds_are_counted_exactly(arrival: int, iteration: int) -> None:
+    clock = Clock(iteration / 1000)
+    assert clock.first_iteration_at(arrival / 10**6) == -(-arrival // iteration)
 
 
 def test_what_is_kept_does_not_grow_with_the_steps() -> None:

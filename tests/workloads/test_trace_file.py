@@ -34,7 +34,7 @@ def read(text: str | bytes, **more: bool) -> ReadTrace:
 
 
 def rows(trace: ReadTrace) -> list[tuple[float, int, int]]:
-    return [(round(r.arrival, 4), r.num_inputs, r.num_outputs) for r in trace.workload]
+    return [(r.arrival, r.num_inputs, r.num_outputs) for r in trace.workload]
 
 
 def refusal(text: str | bytes, **more: bool) -> TraceError:
@@ -282,6 +282,14 @@ def test_one_arrival_that_is_far_too_late_costs_one_row() -> None:
 def test_arrivals_count_from_the_first_row_that_stays() -> None:
     text = "arrival,input,output\n999,1,1\n5,2,2\n7,3,3\n"
     assert rows(read(text, skip_bad_rows=True)) == [(0, 2, 2), (2, 3, 3)]
+
+
+@pytest.mark.parametrize(
+    "times", [(0, 0.3), (0.1, 0.4), (7.1, 7.4), (1_700_000_000.1, 1_700_000_000.4)]
+)
+def test_arrivals_are_as_far_apart_as_they_are_written(times: tuple[float, float]) -> None:
+    text = "arrival,input,output\n" + "".join(f"{at},1,1\n" for at in times)
+    assert rows(read(text)) == [(0, 1, 1), (0.3, 1, 1)]
 
 
 def test_a_file_in_no_order_is_told_to_be_sorted() -> None:
