@@ -113,6 +113,15 @@ def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -
         assert (policy["finished"], policy["turned_away"]) == (0, 1)
 
 
+def test_the_longest_request_of_a_file_is_simulated(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10000000,10000000\n")
+    memory = ("--slots", "21000000", "--block-size", "4096")
+    code, out, _ = run("simulate", "--workload", file, "--json", *memory)
+    assert code == 0
+    found = {policy["policy"]: policy["finished"] for policy in json.loads(out)["policies"]}
+    assert found == {"max": 0, "pow2": 0, "oracle": 0, "paged": 1}  # the others' chunk is 2^25
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
