@@ -18,6 +18,10 @@ KEYS = [
     "finished",
     "preemptions",
     "turned_away",
+    "iterations",
+    "measured",
+    "measured_from",
+    "idle",
 ]
 SMALL = ("simulate", "--requests", "60")
 
@@ -27,8 +31,17 @@ def figures(run, *arguments: str) -> dict[str, dict]:
     assert (code, err) == (0, "")
     assert out.count("\n") == 1
     printed = json.loads(out, parse_constant=pytest.fail)
-    assert list(printed) == ["policies"]
+    assert list(printed) == ["workload", "policies"]
     return {policy["policy"]: policy for policy in printed["policies"]}
+
+
+@pytest.fixture
+def trace(tmp_path: Path):
+    def write(text: str) -> str:
+        (tmp_path / "trace.csv").write_text(text)
+        return str(tmp_path / "trace.csv")
+
+    return write
 
 
 def test_json_has_four_policies_with_these_keys_and_nothing_else(run) -> None:
@@ -40,6 +53,29 @@ def test_json_has_four_policies_with_these_keys_and_nothing_else(run) -> None:
         assert sum(parts) == pytest.approx(100, abs=0.01)
         assert (policy["finished"], policy["turned_away"]) == (60, 0)
     assert found["paged"]["mean_batch"] > found["oracle"]["mean_batch"] > 0
+
+
+def test_json_says_of_what_and_over_which_iterations_the_means_are(run, trace) -> None:
+    made = json.loads(run(*SMALL, "--json", "--policy", "max")[1])
+    assert list(made["workload"]) == ["name", "requests", "mean_input", "mean_output"]
+    assert (made["workload"]["name"], made["workload"]["requests"]) == ("ShareGPT-like", 60)
+    (policy,) = made["policies"]
+    assert policy["measured_from"] == 500 and policy["idle"] == 0
+    assert 0 < policy["measured"] < policy["iterations"] - 500
+    file = trace("arrival,input,output\n0,5,3\n2,0,5\n9,6,3\n10,5,3\n")
+    asked = ("--skip-bad-rows", "--json", "--policy", "paged", "--requests", "2")
+    read = json.loads(run("simulate", "--workload", file, *asked)[1])
+    assert read["workload"] == {
+        "name": "trace.csv",
+        "requests": 2,
+        "mean_input": 5.5,
+        "mean_output": 3,
+        "format": "plain CSV",
+        "rows_left_out": 1,
+    }
+    (policy,) = read["policies"]
+    spans = {key: policy[key] for key in ("iterations", "measured", "measured_from", "idle")}
+    assert spans == {"iterations": 203, "measured": 6, "measured_from": 0, "idle": 197}
 
 
 def test_policies_come_in_the_order_that_was_asked_for(run) -> None:
@@ -71,15 +107,6 @@ def test_without_json_it_is_a_table_with_a_line_for_each_policy(run) -> None:
     lines = [line.split()[0] for line in out.splitlines() if line]
     assert [line for line in lines if line in POLICIES] == list(POLICIES)
     assert "mean batch" in out and "preempted" in out
-
-
-@pytest.fixture
-def trace(tmp_path: Path):
-    def write(text: str) -> str:
-        (tmp_path / "trace.csv").write_text(text)
-        return str(tmp_path / "trace.csv")
-
-    return write
 
 
 def test_a_file_is_simulated_and_its_format_shown(run, trace) -> None:
