@@ -37,4 +37,5 @@ def outcome_to_dict(outcome: Outcome) -> dict[str, object]:
         "measured": outcome.measured,
         "measured_from": outcome.measured_from,
         "idle": outcome.idle,
+        "saved_pct": round(outcome.saved, DECIMALS),
     }

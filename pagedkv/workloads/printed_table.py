@@ -50,7 +50,22 @@ def table_lines(outcomes: list[Outcome]) -> list[str]:
     lines = [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
     ]
-    return [*lines, "", *map(_measured_words, outcomes)]
+    return [*lines, "", *map(_measured_words, outcomes), *_sharing_lines(outcomes)]
+
+
+def _sharing_lines(outcomes: list[Outcome]) -> list[str]:
+    """What is counted where a prompt has several answers, and what they save; else nothing."""
+    answers = outcomes[0].setup.answers
+    if answers == 1:
+        return []
+    return [
+        f"A batch counts requests; each has {answers} answers.",
+        *(
+            f"{outcome.setup.policy}: sharing prompts saves {outcome.saved:.1f} % of the blocks."
+            for outcome in outcomes
+            if outcome.setup.policy == "paged" and outcome.measured
+        ),
+    ]
 
 
 def _measured_words(outcome: Outcome) -> str:

@@ -22,6 +22,7 @@ KEYS = [
     "measured",
     "measured_from",
     "idle",
+    "saved_pct",
 ]
 SMALL = ("simulate", "--requests", "60")
 
@@ -220,6 +221,19 @@ def test_how_many_of_a_files_requests_run_is_said(run, trace, asked, runs, words
     assert f"trace.csv: {runs} request" in out
     whole = run("simulate", "--workload", file, "--requests", "2")[1]
     assert "in the file" not in whole and "asked for" not in whole
+
+
+def test_what_several_answers_save_is_told_and_what_a_batch_counts(run) -> None:
+    found = figures(run, "--answers", "4")
+    assert [found[policy]["saved_pct"] for policy in POLICIES[:3]] == [0, 0, 0]
+    assert found["paged"]["saved_pct"] > 5
+    out = run(*SMALL, "--answers", "4")[1]
+    *_, counts, saves = out.splitlines()
+    assert counts == "A batch counts requests; each has 4 answers."
+    saved = f"{found['paged']['saved_pct']:.1f}"
+    assert saves == f"paged: sharing prompts saves {saved} % of the blocks."
+    alone = run(*SMALL)[1]
+    assert "sharing" not in alone and "answers" not in alone
 
 
 def test_columns_of_the_table_never_run_together(run, trace) -> None:
