@@ -42,8 +42,8 @@ def table_lines(outcomes: list[Outcome]) -> list[str]:
             (
                 outcome.setup.policy,
                 *(f"{part:.1f}" for part in parts),
-                f"{outcome.mean_batch:.2f}",
-                *map(str, counts),
+                f"{outcome.mean_batch:,.2f}",
+                *(f"{count:,}" for count in counts),
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -72,7 +72,7 @@ def _measured_words(outcome: Outcome) -> str:
     """Over which iterations the means go, and who could never run."""
     iterations = counted(outcome.measured, "iteration")
     until = ", until the last request has left the queue" if outcome.is_steady else ""
-    means = f"means over {iterations} from number {outcome.measured_from} on{until}"
+    means = f"means over {iterations} from number {outcome.measured_from:,} on{until}"
     words = f"{outcome.setup.policy}: {means if outcome.measured else 'nobody ever ran'}."
     if outcome.measured and outcome.idle:
         words += f" Nobody ran in {counted(outcome.idle, 'other')}, which no mean counts."

@@ -16,13 +16,13 @@ SELDOM = 0.01  # of all iterations; what is as seldom is not worth a line
 WORDS = Phrases(
     {
         "progress": "{what} · {done} of {total} requests in all",
-        "workload": "{num_requests} requests, {input:.1f} tokens in and {output:.1f} out on "
+        "workload": "{num_requests} requests, {input:,.1f} tokens in and {output:,.1f} out on "
         "average; {arrivals}. In {slots} slots{more}.",
-        "more_blocks": ", in blocks of {block_size}",
+        "more_blocks": ", in blocks of {block_size:,}",
         "more_answers": ", {answers} answers to each prompt",
-        "more_clock": ", {ms:g} ms an iteration",
+        "more_clock": ", {ms:,g} ms an iteration",
         "saturated": "all of them wait from the beginning",
-        "at_rate": "{rate:g} come in a second",
+        "at_rate": "{rate:,g} come in a second",
         "as_traced": "they arrive as the trace says",
         "stopped": "**Stopped.** {done} of {total} simulations came to their end; figures of the "
         "last one are means over what it came to.",
@@ -37,8 +37,8 @@ WORDS = Phrases(
         "preempted": "{what}: {preemptions} preemptions. Each computes prompt and answer so far "
         "again, in one pass, which takes no longer here than any other iteration.",
         "sizes": "Blocks of {least} leave {least_empty:.1f} % of the held slots empty and run "
-        "{least_batch:.1f} requests at a time; blocks of {most}, {most_empty:.1f} % and "
-        "{most_batch:.1f}.",
+        "{least_batch:,.1f} requests at a time; blocks of {most}, {most_empty:.1f} % and "
+        "{most_batch:,.1f}.",
         "sharing": "A prompt's full blocks are there once for all its answers: {few} answers save "
         "{least:.1f} % of the blocks, {many} answers {most:.1f} %.",
     }

@@ -127,7 +127,7 @@ def _order_words(rows: Rows, good: _Good, wrong: list[tuple[int, int]]) -> dict[
         if line in others:
             row, other = others[line]
             seconds = good.arrivals[other] - good.arrivals[row]
-            by = f"{abs(seconds):g} s {'earlier' if seconds > 0 else 'later'}"
+            by = f"{abs(seconds):,g} s {'earlier' if seconds > 0 else 'later'}"
             than = f"{by} than line {good.lines[other]}"
             words[line] = f"{rows.format.arrival} is {cut(values[0])}, {than}"
             if len(words) == len(others):
@@ -137,7 +137,9 @@ def _order_words(rows: Rows, good: _Good, wrong: list[tuple[int, int]]) -> dict[
 
 def _complaint(words: tuple[str, ...], num_bad: int, num_good: int, num_wrong: int) -> str:
     verb = "is" if num_bad == 1 else "are"
-    more = f" (and {num_bad - MOST_TOLD} more)" if num_bad > MOST_TOLD else ""
-    told = f"{counted(num_bad, 'row')} {verb} bad, {num_good} good: {'; '.join(words[:MOST_TOLD])}"
-    sort = f". {num_wrong} stand out of order: sort the file by arrival" if num_wrong > 1 else ""
+    more = f" (and {num_bad - MOST_TOLD:,} more)" if num_bad > MOST_TOLD else ""
+    told = (
+        f"{counted(num_bad, 'row')} {verb} bad, {num_good:,} good: {'; '.join(words[:MOST_TOLD])}"
+    )
+    sort = f". {num_wrong:,} stand out of order: sort the file by arrival" if num_wrong > 1 else ""
     return f"{told}{more}{sort}"

@@ -1,6 +1,7 @@
 """``python -m pagedkv simulate``: what it prints, and what it refuses."""
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -236,6 +237,15 @@ def test_what_several_answers_save_is_told_and_what_a_batch_counts(run) -> None:
     assert "sharing" not in alone and "answers" not in alone
 
 
+def test_thousands_are_parted_by_commas(run, trace) -> None:
+    file = trace("arrival,input,output\n0,4000,6000\n" + "1,4000,6000\n" * 1999)
+    asked = ("--policy", "paged", "--requests", "1500")
+    out = run("simulate", "--workload", file, *asked)[1]
+    assert "1,500 requests, 4,000.00 tokens in, 6,000.00 out" in out
+    assert "the first 1,500 of the 2,000 in the file" in out
+    assert not re.search(r"[0-9]{4}", out)
+
+
 def test_columns_of_the_table_never_run_together(run, trace) -> None:
     file = trace("arrival,input,output\n0,10,5\n1000000000000,20,5\n")
     out = run("simulate", "--workload", file, "--iteration-ms", "0.01")[1]
@@ -243,7 +253,7 @@ def test_columns_of_the_table_never_run_together(run, trace) -> None:
     assert len({len(line) for line in table}) == 1
     for line in table[1:]:
         assert len(line.split()) == 9
-        assert int(line.split()[-1]) > 10**12
+        assert int(line.split()[-1].replace(",", "")) > 10**12
 
 
 def test_a_file_that_is_too_large_is_refused_by_name(run, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Studies: what is varied, what stands beside the paper, and what is said of the difference."""
 
 import dataclasses
+import re
 from itertools import groupby
 
 import pytest
 from workload_samples import workload_of
 
+from pagedkv.figures import batches_alt
 from pagedkv.workloads import POLICIES, Setup, Workload, WorkloadError, make_workload
 from pagedkv.workloads.compare import ENOUGH, compared
 from pagedkv.workloads.figure_data import (
@@ -329,6 +331,17 @@ def test_iterations_in_which_nobody_runs_are_told_and_in_no_mean() -> None:
 def test_of_policies_that_are_as_good_the_last_is_named() -> None:
     words = finding_words(findings(recipe="alpaca", rate=30.0))
     assert words.startswith("**Paged runs")
+
+
+@pytest.mark.parametrize("kind", StudyKind)
+def test_thousands_are_parted_by_commas(kind: StudyKind) -> None:
+    sample = workload_of(*[(0, 4000, 20)] * 1500, (9000, 1, 1))
+    setup = Setup(slots=10**8, block_size=2000, max_length=5000, iteration_ms=20000)
+    found = findings(kind, sample, setup=setup)
+    words = said(found) + "".join(map(str, batches_alt(batch_lines(found))))
+    assert "1,501 requests" in words and " 3,997.3 tokens in" in words
+    assert "20,000 ms" in words and "1,500.0" in words
+    assert not re.search(r"[0-9]{4}", words)
 
 
 def test_what_all_simulations_have_in_common_is_said() -> None:

@@ -305,7 +305,7 @@ def test_a_file_in_no_order_is_told_to_be_sorted() -> None:
 def test_of_many_rows_out_of_order_the_first_are_told_too() -> None:
     text = "arrival,input,output\n" + "".join(f"{1000 - n},1,1\n" for n in range(1000)) + "0,0,0\n"
     error = refusal(text)
-    assert "1000 rows are bad, 1 good: line 3: arrival is '999', 1 s earlier than line 2" in (
+    assert "1,000 rows are bad, 1 good: line 3: arrival is '999', 1 s earlier than line 2" in (
         str(error)
     )
     assert str(error).endswith("(and 995 more). 999 stand out of order: sort the file by arrival")
@@ -317,7 +317,7 @@ def test_of_many_rows_out_of_order_the_first_are_told_too() -> None:
 def test_of_many_bad_rows_the_first_are_told_and_the_others_counted() -> None:
     text = "arrival,input,output\n0,1,1\n" + "0,0,0\n" * 1000
     error = refusal(text)
-    assert "1000 rows are bad, 1 good" in str(error)
+    assert "1,000 rows are bad, 1 good" in str(error)
     assert "line 7" in str(error) and "line 8" not in str(error)
     assert str(error).endswith("(and 995 more)")
     trace = read(text, skip_bad_rows=True)
