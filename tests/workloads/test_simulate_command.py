@@ -162,6 +162,7 @@ def test_the_longest_request_of_a_file_is_simulated(run, trace) -> None:
         (("--block-size", "-1"), "block_size is -1"),
         (("--block-size", "1.5"), "block_size is 1.5"),
         (("--block-size", "32", "--slots", "16"), "with 16 slots it must be at most that"),
+        (("--slots", "1"), "block_size is 16; with 1 slot it must be at most that"),
         (("--slots", "nan"), "slots is nan"),
         (("--slots", "1000000000000"), "slots is 1000000000000"),
         (("--answers", "many"), "answers is 'many'"),
