@@ -27,19 +27,19 @@ DARK_PAGED = OKABE_ITO[4]
 
 WORDS = Phrases(
     {
-        "line": "{name}: mean {mean:.2f}",
+        "line": "{name}: mean {mean:,.2f}",
         "line_nobody": "{name}: nobody ran",
-        "line_paper": "{name}: mean {mean:.2f}, in the paper {paper:.2f}",
-        "paper": "{name} in the paper: mean {mean:.2f}",
+        "line_paper": "{name}: mean {mean:,.2f}, in the paper {paper:,.2f}",
+        "paper": "{name} in the paper: mean {mean:,.2f}",
         "legend_paper": "thin: mean in the paper",
         "x_axis": "iteration",
         "y_axis": "requests in a batch",
-        "hover": "{name}: %{{y:.1f}}<extra>from iteration %{{x:,}}</extra>",
+        "hover": "{name}: %{{y:,.1f}}<extra>from iteration %{{x:,}}</extra>",
         "alt": "Requests in a batch, over iterations; means are over those in which somebody runs. "
         "{lines}",
-        "alt_line": "{name}: mean {mean:.2f}, the curve reaches {most:.1f}.",
+        "alt_line": "{name}: mean {mean:,.2f}, the curve reaches {most:,.1f}.",
         "alt_nobody": "{name}: nobody ran.",
-        "alt_paper": "In the paper {mean:.2f}.",
+        "alt_paper": "In the paper {mean:,.2f}.",
     }
 )
 

@@ -29,7 +29,7 @@ WORDS = Phrases(
         "hover": "%{{x}} answers<br>{name}: %{{y:.1f}} %<extra></extra>",
         "alt": "Blocks saved by sharing. {groups}",
         "alt_group": "{answers} answers: {ours:.1f} %.",
-        "alt_sampling": "In the paper {sampling:.2f} % by sampling, {beam:.2f} % by beam search.",
+        "alt_sampling": "In the paper {sampling:.1f} % by sampling, {beam:.1f} % by beam search.",
     }
 )
 

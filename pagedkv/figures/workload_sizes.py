@@ -24,10 +24,10 @@ WORDS = Phrases(
         "empty": "Held slots that are empty, %",
         "batch": "Requests in a batch",
         "x_axis": "slots in a block",
-        "hover": "blocks of %{{x}}<br>{name}: %{{y:.1f}}<extra></extra>",
+        "hover": "blocks of %{{x}}<br>{name}: %{{y:,.1f}}<extra></extra>",
         "alt": "Block sizes from {least} to {most}. Empty slots among those held: "
         "{least_empty:.1f} % with the smallest blocks, {most_empty:.1f} % with the largest. "
-        "Requests in a batch: {least_batch:.1f} and {most_batch:.1f}.",
+        "Requests in a batch: {least_batch:,.1f} and {most_batch:,.1f}.",
     }
 )
 
@@ -63,7 +63,7 @@ def sizes_figure(points: Sequence["SizePoint"], *, dark: bool = False) -> go.Fig
             x=sizes,
             y=batch,
             mode="lines+markers+text",
-            text=[f"{value:.0f}" for value in batch],
+            text=[f"{value:,.1f}" for value in batch],
             textposition="top center",
             line={"color": look.stored, "width": 2.5},
             marker={"size": 9, "color": look.stored},

@@ -10,12 +10,12 @@ ALIKE = 1.05  # times; what batches or shares differ less is no difference
 
 WORDS = Phrases(
     {
-        "most": "**{best} runs {batch:.1f} requests at a time, {factor:.1f} times as many as "
-        "{worst} ({least:.1f})**, in the same memory{because}.",
+        "most": "**{best} runs {batch:,.1f} requests at a time, {factor:,.1f} times as many as "
+        "{worst} ({least:,.1f})**, in the same memory{because}.",
         "because": ", because {token:.1f} % of it holds tokens, not {little:.1f} %",
-        "all_alike": "All run about {batch:.1f} requests at a time: here it is not memory that "
+        "all_alike": "All run about {batch:,.1f} requests at a time: here it is not memory that "
         "limits them.",
-        "paper_factor": "In the paper it is {factor:.1f} times.",
+        "paper_factor": "In the paper it is {factor:,.1f} times.",
     }
 )
 

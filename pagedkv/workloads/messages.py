@@ -20,5 +20,5 @@ def any_of(names: tuple[str, ...]) -> str:
 
 
 def counted(count: int, one: str) -> str:
-    """A count and its noun: "1 row", "2 rows"."""
-    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+    """A count and its noun: "1 row", "2,000 rows"."""
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"

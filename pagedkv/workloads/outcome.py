@@ -28,10 +28,11 @@ class Outcome:
 
     ``mean_batch`` and ``shares`` are means over ``measured`` iterations, from number
     ``measured_from`` on; ``is_steady`` says whether those are what the paper's figures are compared
-    with: from the 500th until the last request has left the queue. In ``idle`` of the
-    ``iterations`` nobody ran: an engine makes none then, so they are in no mean. ``saved`` is the
-    per cent of blocks that sharing saves. ``batches`` holds (iteration, mean requests in a batch)
-    for at most ``MOST_BINS`` stretches of all ``iterations``, the idle ones among them.
+    with: from the 500th until the last request has left the queue, in iteration ``queue_ended``
+    (None: it has not yet). In ``idle`` of the ``iterations`` nobody ran: an engine makes none then,
+    so they are in no mean. ``saved`` is the per cent of blocks that sharing saves. ``batches``
+    holds (iteration, mean requests in a batch) for at most ``MOST_BINS`` stretches of all
+    ``iterations``, the idle ones among them.
     """
 
     setup: Setup
@@ -44,6 +45,7 @@ class Outcome:
     measured: int
     measured_from: int
     is_steady: bool
+    queue_ended: int | None
     shares: Shares
     mean_batch: float
     saved: float

@@ -7,6 +7,8 @@ from pagedkv.checks import is_whole_number
 from pagedkv.workloads.messages import cut
 from pagedkv.workloads.workload import WorkloadError
 
+MOST_TOKENS = 10_000_000  # of a prompt, and as many of its answer
+
 RANGES: Mapping[str, range] = MappingProxyType(
     {
         "requests": range(1, 1_000_001),
@@ -14,7 +16,7 @@ RANGES: Mapping[str, range] = MappingProxyType(
         "slots": range(1, 100_000_001),
         "answers": range(1, 65),
         "seed": range(2**31),
-        "max_length": range(2, 10_000_001),
+        "max_length": range(2, 2 * MOST_TOKENS + 1),  # so that no request is too long for a model
     }
 )
 LEAST_RATE, HIGHEST_RATE = 0.001, 10_000.0  # requests a second

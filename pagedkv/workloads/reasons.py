@@ -28,24 +28,24 @@ WORDS = Phrases(
     {
         "shares": "no share is further than {points:.1f} points from the paper's",
         "apart": "{part} differs most of the shares, by {points:+.1f} points",
-        "batch": "the batch of {ours:.2f} is {percent:+.1f} % beside {paper:.2f}",
+        "batch": "the batch of {ours:,.2f} is {percent:+.1f} % beside {paper:.2f}",
         "pow2": "How Pow2 treats the prompt is not printed; ours reserves the prompt as it is and "
         "the answer rounded up, and counts what the buddy allocator adds as external.",
-        "saturated": "Here the queue is never empty; the paper's requests came at {rate:g} a "
+        "saturated": "Here the queue is never empty; the paper's requests came at {rate:,g} a "
         "second, which does not always fill the memory.",
-        "not_full": "At {rate:g} requests a second the queue is empty at times: on average "
+        "not_full": "At {rate:,g} requests a second the queue is empty at times: on average "
         "{external:.1f} % of the memory is outside all blocks in use. How many run at such a rate "
         "follows from how long an iteration takes, which grows with the batch on a GPU and is "
-        "always {ms:g} ms here.",
-        "no_evidence": "This agreement is no evidence: {ms:g} ms an iteration were chosen so that "
+        "always {ms:,g} ms here.",
+        "no_evidence": "This agreement is no evidence: {ms:,g} ms an iteration were chosen so that "
         "the paper's own numbers agree.",
         "lengths": "We know no cause but the lengths that were drawn.",
-        "drawn": "Lengths are drawn here, {input:.1f} tokens in and {output:.1f} out on average; "
-        "the paper's conversations have {paper_input:.2f} and {paper_output:.2f}. How far they "
+        "drawn": "Lengths are drawn here, {input:,.1f} tokens in and {output:,.1f} out on average; "
+        "in the paper they have {paper_input:.2f} and {paper_output:.2f}. How far they "
         "spread is not printed, but chosen to fit what is, and another seed gives somewhat other "
         "figures.",
         "saving": "{what} save {ours:.1f} % of the blocks, {points:+.1f} points beside the "
-        "paper's {paper:.2f} %.",
+        "paper's {paper:.1f} %.",
         "alpaca_saving": "One spread of lengths fits either Alpaca's batches or its savings: with "
         "a wider one, savings come nearer and Oracle's batch falls short.",
         "sharegpt_saving": "For ShareGPT the paper's text gives a range only; its ends are set "
@@ -58,9 +58,9 @@ WORDS = Phrases(
         "are not set beside ours. It has OPT-13B's {slots:,} slots and maximum length of "
         "{max_length:,}, blocks of {block_size}, one answer to a prompt but where answers are "
         "compared, and {rates}; a queue that is never empty will do.",
-        NotBeside.CLOCK: "The paper's figures are not set beside ours: at {rate:g} requests a "
+        NotBeside.CLOCK: "The paper's figures are not set beside ours: at {rate:,g} requests a "
         "second, how many run follows from how long an iteration takes. Its own numbers make that "
-        "{ms:g} ms.",
+        "{ms:,g} ms.",
         NotBeside.FEW: "{what}: not set beside the paper. {finished} requests ended; it takes "
         "{enough:,}, and {iterations} iterations that are measured once the pool has filled, for "
         "chance to decide little.",
@@ -157,7 +157,7 @@ def _not_compared(findings: Findings) -> list[str]:
                 max_length=MODEL_MAX_LENGTH,
                 block_size=BLOCK_SIZE,
                 rates=" or ".join(
-                    f"{rate:g} {RECIPES[name].title} requests a second"
+                    f"{rate:,g} {RECIPES[name].title} requests a second"
                     for name, rate in RATES.items()
                 ),
                 rate=RATES.get(about.recipe or "", 0),

@@ -49,7 +49,7 @@ class ReservingMemory:
         self._num_answers = num_answers
         self._max_length = max_length
         self.region = ContiguousRegion(num_slots, place=Buddy)
-        self._fits: dict[int, bool] = {}  # size of a reservation -> whether an empty region has it
+        self._fits: dict[int, bool] = {}  # size of a chunk -> whether an empty region has it
         self._num_sequences = 0
         # `stored` at iteration 0, if each running answer is traced back at one slot an iteration:
         # stored(now) = this + now × sequences.
@@ -59,12 +59,12 @@ class ReservingMemory:
 
     def could_hold(self, request: Request) -> bool:
         """Whether an empty region has room for all answers beside each other."""
-        size = self._reserve(request, self._max_length)
-        if size not in self._fits:
+        chunk = power_of_two_for(self._reserve(request, self._max_length))
+        if chunk not in self._fits:
             empty = Buddy(self.region.capacity)
-            takes = (empty.take(size) for _ in range(self._num_answers))
-            self._fits[size] = all(start is not None for start in takes)
-        return self._fits[size]
+            takes = (empty.take(chunk) for _ in range(self._num_answers))
+            self._fits[chunk] = all(start is not None for start in takes)
+        return self._fits[chunk]
 
     def grow(self, now: int) -> bool:
         """Nothing to do: whoever runs has room for all it may become."""

@@ -8,7 +8,7 @@ from pagedkv.workloads.comparing_policies import most_words
 from pagedkv.workloads.kinds import StudyKind
 from pagedkv.workloads.names import NAMES, setup_words
 from pagedkv.workloads.outcome import Outcome
-from pagedkv.workloads.simulation import WARM_UP
+from pagedkv.workloads.stretches import stretch_notes, stretch_of
 from pagedkv.workloads.study import Findings, Study
 
 SELDOM = 0.01  # of all iterations; what is as seldom is not worth a line
@@ -16,24 +16,21 @@ SELDOM = 0.01  # of all iterations; what is as seldom is not worth a line
 WORDS = Phrases(
     {
         "progress": "{what} · {done} of {total} requests in all",
-        "workload": "{num_requests} requests, {input:.1f} tokens in and {output:.1f} out on "
+        "workload": "{num_requests} requests, {input:,.1f} tokens in and {output:,.1f} out on "
         "average; {arrivals}. In {slots} slots{more}.",
-        "more_blocks": ", in blocks of {block_size}",
+        "more_blocks": ", in blocks of {block_size:,}",
         "more_max": ", a maximum length of {max_length:,}",
         "more_answers": ", {answers} answers to each prompt",
-        "more_clock": ", {ms:g} ms an iteration",
+        "more_clock": ", {ms:,g} ms an iteration",
         "saturated": "all of them wait from the beginning",
-        "at_rate": "{rate:g} come in a second",
+        "at_rate": "{rate:,g} come in a second",
         "as_traced": "they arrive as the trace says",
         "stopped": "**Stopped.** {done} of {total} simulations came to their end; figures of the "
         "last one are means over what it came to.",
         "different": "**Not all ran the same requests, so they are not compared**: of {of}, "
         "{turned_away} were turned away.",
         "nobody": "Nobody ran: none of the requests would fit.",
-        "measured": "Means over the iterations from number {first} until the last request has left "
-        "the queue.",
-        "measured_all": "{what}: means over all iterations, for it was stopped, or nobody waited "
-        "and nobody was to come any more, before number {warm_up}.",
+        "stretches": "Not all of these means are over the same stretch; the notes say which.",
         "idle": "{what}: in {idle} of {iterations} iterations nobody runs; the curve shows them, "
         "the means leave them out.",
         "turned_away": "{what}: {turned_away} of {num_requests} would not fit even alone, and were "
@@ -41,8 +38,8 @@ WORDS = Phrases(
         "preempted": "{what}: {preemptions} preemptions. Each computes prompt and answer so far "
         "again, in one pass, which takes no longer here than any other iteration.",
         "sizes": "Blocks of {least} leave {least_empty:.1f} % of the held slots empty and run "
-        "{least_batch:.1f} requests at a time; blocks of {most}, {most_empty:.1f} % and "
-        "{most_batch:.1f}.",
+        "{least_batch:,.1f} requests at a time; blocks of {most}, {most_empty:.1f} % and "
+        "{most_batch:,.1f}.",
         "sharing": "A prompt's full blocks are there once for all its answers: {few} answers save "
         "{least:.1f} % of the blocks, {many} answers {most:.1f} %.",
     }
@@ -101,25 +98,12 @@ def finding_words(findings: Findings) -> str:
         return ""
     if len({outcome.turned_away for outcome in ended}) > 1:
         return _different_words(kind, ended)
-    first, last = ended[0], ended[-1]
-    if not first.finished:
+    if not ended[0].finished:
         return WORDS.say("nobody")
-    match kind:
-        case StudyKind.POLICIES:
-            return most_words(findings, ended)
-        case StudyKind.BLOCK_SIZES:
-            return WORDS.say(
-                "sizes",
-                least=first.setup.block_size,
-                least_empty=first.shares.empty_of_held,
-                least_batch=first.mean_batch,
-                most=last.setup.block_size,
-                most_empty=last.shares.empty_of_held,
-                most_batch=last.mean_batch,
-            )
-        case StudyKind.SHARING:
-            few, many = first.setup.answers, last.setup.answers
-            return WORDS.say("sharing", few=few, least=first.saved, many=many, most=last.saved)
+    words = _compared_words(findings, ended)
+    if len({stretch_of(outcome) for outcome in ended}) > 1:
+        words = f"{words} {WORDS.say('stretches')}"
+    return words
 
 
 def notes(findings: Findings) -> list[str]:
@@ -128,11 +112,7 @@ def notes(findings: Findings) -> list[str]:
     if findings.was_stopped:
         done = sum(not outcome.was_stopped for outcome in findings.outcomes)
         said.append(WORDS.say("stopped", done=done, total=findings.num_setups))
-    if any(outcome.is_steady for outcome in findings.outcomes):
-        said.append(WORDS.say("measured", first=WARM_UP))
-    if unsteady := [o for o in findings.outcomes if not o.is_steady]:
-        names = ", ".join(setup_words(kind, outcome.setup) for outcome in unsteady)
-        said.append(WORDS.say("measured_all", what=names, warm_up=WARM_UP))
+    said += stretch_notes(findings)
     idle = max(findings.outcomes, key=lambda outcome: outcome.idle)
     if idle.idle > SELDOM * idle.iterations:
         numbers = {"idle": f"{idle.idle:,}", "iterations": f"{idle.iterations:,}"}
@@ -153,6 +133,27 @@ def notes(findings: Findings) -> list[str]:
         what = setup_words(kind, worst.setup)
         said.append(WORDS.say("preempted", what=what, preemptions=f"{worst.preemptions:,}"))
     return said
+
+
+def _compared_words(findings: Findings, ended: tuple[Outcome, ...]) -> str:
+    """What came of those that ran the same requests."""
+    first, last = ended[0], ended[-1]
+    match findings.about.kind:
+        case StudyKind.POLICIES:
+            return most_words(findings, ended)
+        case StudyKind.BLOCK_SIZES:
+            return WORDS.say(
+                "sizes",
+                least=first.setup.block_size,
+                least_empty=first.shares.empty_of_held,
+                least_batch=first.mean_batch,
+                most=last.setup.block_size,
+                most_empty=last.shares.empty_of_held,
+                most_batch=last.mean_batch,
+            )
+        case StudyKind.SHARING:
+            few, many = first.setup.answers, last.setup.answers
+            return WORDS.say("sharing", few=few, least=first.saved, many=many, most=last.saved)
 
 
 def _different_words(kind: StudyKind, ended: tuple[Outcome, ...]) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pagedkv.workloads.makers import MODEL_MAX_LENGTH, RECIPES
 from pagedkv.workloads.memory_policy import MemoryPolicy
-from pagedkv.workloads.messages import any_of, cut
+from pagedkv.workloads.messages import any_of, counted, cut
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.paper import BATCHES, BLOCK_SIZE, RATES, SLOTS
 from pagedkv.workloads.ranges import (
@@ -48,8 +48,9 @@ class Setup:
             require_number(name, getattr(self, name))
         require_measure("iteration_ms", self.iteration_ms, SHORTEST_ITERATION, LONGEST_ITERATION)
         if self.block_size > self.slots:
+            slots = counted(self.slots, "slot")
             raise WorkloadError(
-                f"block_size is {self.block_size}; with {self.slots} slots it must be at most that"
+                f"block_size is {self.block_size}; with {slots} it must be at most that"
             )
 
     def memory(self) -> MemoryPolicy:

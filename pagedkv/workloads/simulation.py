@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 
 from pagedkv.workloads.binned_means import BinnedMeans
+from pagedkv.workloads.clock import Clock
 from pagedkv.workloads.outcome import Outcome, saved_of, shares_of
 from pagedkv.workloads.running import Running
 from pagedkv.workloads.setup import Setup
@@ -37,15 +38,18 @@ class Simulation:
         self.turned_away = 0
         self.preemptions = 0
         self._num_requests = len(workload)
+        self._clock = Clock(setup.iteration_ms)
         self._coming: Iterator[Request] = iter(workload)
-        self._next: Request | None = next(self._coming)
+        self._next: Request | None = None
+        self._next_comes = 0  # the iteration in which it does
+        self._await_next()
         # The head of the queue, with the slots to fill at once: who was preempted, and at most one
         # who has not run yet. Those behind stay in ``_coming``, where they cost nothing.
         self._waiting: deque[tuple[Request, int]] = deque()
         self._running: dict[int, Running] = {}  # by number, which is the order of arrival
         self._leaving: list[tuple[int, int, Running]] = []  # by iteration
         self._ever, self._steady = Sums(), Sums()
-        self._all_admitted = False
+        self._queue_ended: int | None = None
         self._batches = BinnedMeans()
 
     # Questions
@@ -80,6 +84,7 @@ class Simulation:
             measured=sums.iterations,
             measured_from=WARM_UP if is_steady else 0,
             is_steady=is_steady,
+            queue_ended=self._queue_ended,
             shares=shares_of(sums),
             mean_batch=sums.requests / sums.iterations if sums.iterations else 0.0,
             saved=saved_of(sums),
@@ -119,11 +124,11 @@ class Simulation:
         self._call_next(now)
         if not has_preempted:
             self._admit(now)
-        if not self._waiting and self._next is None:
-            self._all_admitted = True  # for the first time; who is preempted later waits again
+        if self._queue_ended is None and not self._waiting and self._next is None:
+            self._queue_ended = now  # who is preempted later waits again
         if not self._running:
             if self._next is not None:
-                self.now = self._arrives(self._next)
+                self.now = self._next_comes
             return None
         iterations = 1 if has_preempted else self._until_something_happens(now)
         usage = self.memory.usage(now)
@@ -133,10 +138,11 @@ class Simulation:
 
     # Inside
 
-    def _arrives(self, request: Request) -> int:
-        """The first iteration that begins when the request is there."""
-        # // is exact; the ceiling of a rounded / may be an iteration that begins too early.
-        return -int(-request.arrival * 1000 // self.setup.iteration_ms)
+    def _await_next(self) -> None:
+        """Look at the next request that has not come yet, if there is one."""
+        self._next = next(self._coming, None)
+        if self._next is not None:
+            self._next_comes = self._clock.first_iteration_at(self._next.arrival)
 
     def _let_go(self, now: int) -> None:
         """End those whose outputs are all there."""
@@ -149,8 +155,8 @@ class Simulation:
 
     def _call_next(self, now: int) -> None:
         """If nobody stands at the head of the queue, call who has arrived and could ever run."""
-        while not self._waiting and self._next is not None and self._arrives(self._next) <= now:
-            request, self._next = self._next, next(self._coming, None)
+        while not self._waiting and (request := self._next) is not None and self._next_comes <= now:
+            self._await_next()
             if request.num_tokens <= self.setup.max_length and self.memory.could_hold(request):
                 self._waiting.append((request, request.num_inputs))
             else:
@@ -186,7 +192,7 @@ class Simulation:
         if growth is not None:
             events.append(growth)
         if self._next is not None and not self._waiting:
-            events.append(self._arrives(self._next) - now)
+            events.append(self._next_comes - now)
         if now < WARM_UP:
             events.append(WARM_UP - now)
         return max(1, min(events))
@@ -194,6 +200,6 @@ class Simulation:
     def _measure(self, usage: Usage, now: int, iterations: int) -> None:
         batch = len(self._running)
         self._ever.add(usage, batch, iterations)
-        if now >= WARM_UP and not self._all_admitted:
+        if now >= WARM_UP and self._queue_ended is None:
             self._steady.add(usage, batch, iterations)
         self._batches.add(batch, now, iterations)

@@ -20,6 +20,7 @@ __all__ = ["LARGEST_FILE", "MOST_KEPT", "MOST_TOLD", "ReadTrace", "TraceError", 
 
 MOST_TOLD = 5  # bad rows that a refusal tells one by one
 MOST_KEPT = 100  # whose words are kept
+CLOCK_DECIMALS = 6  # of a second; a difference of two times has no more that are true
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ def read_trace(name: str, data: bytes, *, skip_bad_rows: bool = False) -> ReadTr
     """Read a file's bytes; ``name`` is what the workload is called.
 
     Raises ``TraceError`` for what is no trace at all, and for bad rows unless they are to be
-    skipped. Arrivals are counted from the first row, and must not go back in time: the fewest rows
-    without which they do not are bad (``trace_order``).
+    skipped. Arrivals are counted from the first row, to a microsecond, and must not go back in
+    time: the fewest rows without which they do not are bad (``trace_order``).
     """
     require_text(data)
     rows = recognise(data)
@@ -81,7 +82,8 @@ def read_trace(name: str, data: bytes, *, skip_bad_rows: bool = False) -> ReadTr
     arrivals, inputs, outputs = (
         np.array(column)[in_order] for column in (good.arrivals, good.inputs, good.outputs)
     )
-    workload = Workload(name, arrivals - arrivals[0], inputs, outputs)
+    since_first = np.round(arrivals - arrivals[0], CLOCK_DECIMALS)
+    workload = Workload(name, since_first, inputs, outputs)
     return ReadTrace(workload, rows.format, num_bad, words)
 
 
@@ -125,7 +127,7 @@ def _order_words(rows: Rows, good: _Good, wrong: list[tuple[int, int]]) -> dict[
         if line in others:
             row, other = others[line]
             seconds = good.arrivals[other] - good.arrivals[row]
-            by = f"{abs(seconds):g} s {'earlier' if seconds > 0 else 'later'}"
+            by = f"{abs(seconds):,g} s {'earlier' if seconds > 0 else 'later'}"
             than = f"{by} than line {good.lines[other]}"
             words[line] = f"{rows.format.arrival} is {cut(values[0])}, {than}"
             if len(words) == len(others):
@@ -135,7 +137,9 @@ def _order_words(rows: Rows, good: _Good, wrong: list[tuple[int, int]]) -> dict[
 
 def _complaint(words: tuple[str, ...], num_bad: int, num_good: int, num_wrong: int) -> str:
     verb = "is" if num_bad == 1 else "are"
-    more = f" (and {num_bad - MOST_TOLD} more)" if num_bad > MOST_TOLD else ""
-    told = f"{counted(num_bad, 'row')} {verb} bad, {num_good} good: {'; '.join(words[:MOST_TOLD])}"
-    sort = f". {num_wrong} stand out of order: sort the file by arrival" if num_wrong > 1 else ""
+    more = f" (and {num_bad - MOST_TOLD:,} more)" if num_bad > MOST_TOLD else ""
+    told = (
+        f"{counted(num_bad, 'row')} {verb} bad, {num_good:,} good: {'; '.join(words[:MOST_TOLD])}"
+    )
+    sort = f". {num_wrong:,} stand out of order: sort the file by arrival" if num_wrong > 1 else ""
     return f"{told}{more}{sort}"

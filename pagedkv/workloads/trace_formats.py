@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pagedkv.number_from_text import number_from_text
+from pagedkv.workloads.ranges import MOST_TOKENS
 
 LONGEST_ARRIVAL = 1e12  # of its unit; larger ones are no time of day either
-MOST_TOKENS = 10_000_000
 DATE_AND_TIME = re.compile(  # what Azure's traces write, with or without a time zone
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"
     r"(Z|[+-][0-9]{2}:?[0-9]{2})?"

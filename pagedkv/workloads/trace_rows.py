@@ -50,7 +50,7 @@ def recognise(data: bytes) -> Rows:
     if form is not None:
         for column in form.columns:
             if (times := header.count(column)) > 1:
-                raise TraceError(f"line {number}: {column} stands {times} times in the header")
+                raise TraceError(f"line {number}: {column} stands {times:,} times in the header")
         return Rows(form, data)
     objects = [row for _, line in head if isinstance(row := _json_object(line), dict)]
     for row in objects:
@@ -108,7 +108,7 @@ def _csv_rows(lines: Iterator[Line], form: TraceFormat) -> Iterator[Row]:
         elif not any(fields):
             continue  # commas and nothing else, as spreadsheets leave them at the end
         elif len(fields) != width:
-            yield number, f"has {counted(len(fields), 'field')}; the header has {width}"
+            yield number, f"has {counted(len(fields), 'field')}; the header has {width:,}"
         elif fields == columns:
             yield number, "is the header again"
         else:

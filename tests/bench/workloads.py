@@ -35,19 +35,25 @@ def growth(short: float) -> Measured:
 
 
 def memory() -> Measured:
-    """What a simulation holds at its end, over three and over thirty thousand iterations."""
+    """What a simulation holds at its end, over ten times the steps: of four policies the worst."""
+    worst = max((_held(policy) for policy in POLICIES), key=lambda held: held[1] / held[0])
+    value = f"{worst[0]:.0f} KB, then {worst[1]:.0f} KB"
+    is_met = worst[1] <= 2 * worst[0]
+    what = "a simulation's memory, 10 times the steps, the worst of 4 policies"
+    return Measured(what, "≤ 2 times", value, is_met)
+
+
+def _held(policy: str) -> list[float]:
+    """KB at the end of three hundred and of three thousand requests."""
     held = []
     for requests in (300, 3000):
         workload = make_workload("sharegpt", requests, 0)
         tracemalloc.start()
-        simulation = Simulation(workload, Setup())
+        simulation = Simulation(workload, Setup(policy=policy))
         simulation.run()
         held.append(tracemalloc.get_traced_memory()[0] / 1000)
         tracemalloc.stop()
-    value = f"{held[0]:.0f} KB, then {held[1]:.0f} KB"
-    return Measured(
-        "a simulation's memory, 10 times the steps", "≤ 2 times", value, held[1] <= 2 * held[0]
-    )
+    return held
 
 
 def _simulate(requests: int) -> tuple[float, float]:

@@ -54,7 +54,7 @@ def test_a_long_study_is_seen_coming_and_stop_keeps_what_there_is(open_start: Op
     expect(page.page.get_by_text("of 400,000 requests in all")).to_be_visible()
     page.page.wait_for_timeout(1000)
     page.click("Stop here")
-    expect(page.page.get_by_text("Stopped.")).to_be_visible()
+    expect(page.page.get_by_text("Stopped.", exact=True)).to_be_visible()
     expect(page.page.locator(".js-plotly-plot")).to_have_count(2)
     expect(page.page.get_by_role("button", name="Stop here")).to_have_count(0)
     assert page.complaints == []

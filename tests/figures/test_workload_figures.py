@@ -123,6 +123,16 @@ def test_a_policy_under_which_nobody_ran_has_no_mean():
     assert "Max: nobody ran. Paged: mean 34.00" in said and "0.0," not in said
 
 
+def test_chart_and_text_write_the_same_decimals():
+    points = (SizePoint(1, 0.0, 34.68), SizePoint(256, 22.04, 1026.79))
+    bars, line = sizes_figure(points).data
+    assert (list(bars.text), list(line.text)) == (["0.0", "22.0"], ["34.7", "1,026.8"])
+    for value in (*bars.text, *line.text):
+        assert value in sizes_alt(points)
+    for trace in savings_figure(GROUPS).data:
+        assert trace.text[0] in savings_alt(GROUPS)
+
+
 def test_block_sizes_are_equally_far_apart():
     bars, line = sizes_figure(POINTS).data
     assert bars.x == line.x == ("1", "16", "256")
@@ -152,7 +162,7 @@ def test_words():
         "Block sizes from 1 to 256. Empty slots among those held: 0.0"
     )
     assert savings_alt(GROUPS) == (
-        "Blocks saved by sharing. 2 answers: 7.1 %. In the paper 6.09 % by sampling, 37.56 % by "
+        "Blocks saved by sharing. 2 answers: 7.1 %. In the paper 6.1 % by sampling, 37.6 % by "
         "beam search. 4 answers: 10.6 %."
     )
 

@@ -30,4 +30,5 @@ def test_what_python_cannot_write_is_said_to_be_too_long(value: object) -> None:
 
 
 def test_one_has_no_plural() -> None:
-    assert [counted(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+    written = [counted(n, "row") for n in (0, 1, 2, 2000)]
+    assert written == ["0 rows", "1 row", "2 rows", "2,000 rows"]

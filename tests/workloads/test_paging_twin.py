@@ -79,7 +79,8 @@ class PlainScheduler:
 
     def iterate(self) -> None:
         """One iteration: arrivals, growth, preemption, admission, and one token selected by all."""
-        while self.coming and self.coming[0].arrival * 1000 <= self.now * self.setup.iteration_ms:
+        microseconds = self.now * round(self.setup.iteration_ms * 1000)
+        while self.coming and round(self.coming[0].arrival * 10**6) <= microseconds:
             request = self.coming.pop(0)
             self.waiting.append(Sequence(request, request.num_inputs, request.num_outputs))
         if self.grow():

@@ -1,13 +1,13 @@
 """``python -m pagedkv simulate``: what it prints, and what it refuses."""
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from pagedkv.workloads import POLICIES
-from pagedkv.workloads.trace_file import LARGEST_FILE
 
 KEYS = [
     "policy",
@@ -19,6 +19,11 @@ KEYS = [
     "finished",
     "preemptions",
     "turned_away",
+    "iterations",
+    "measured",
+    "measured_from",
+    "idle",
+    "saved_pct",
 ]
 SMALL = ("simulate", "--requests", "60")
 
@@ -28,8 +33,17 @@ def figures(run, *arguments: str) -> dict[str, dict]:
     assert (code, err) == (0, "")
     assert out.count("\n") == 1
     printed = json.loads(out, parse_constant=pytest.fail)
-    assert list(printed) == ["policies"]
+    assert list(printed) == ["workload", "policies"]
     return {policy["policy"]: policy for policy in printed["policies"]}
+
+
+@pytest.fixture
+def trace(tmp_path: Path):
+    def write(text: str) -> str:
+        (tmp_path / "trace.csv").write_text(text)
+        return str(tmp_path / "trace.csv")
+
+    return write
 
 
 def test_json_has_four_policies_with_these_keys_and_nothing_else(run) -> None:
@@ -41,6 +55,29 @@ def test_json_has_four_policies_with_these_keys_and_nothing_else(run) -> None:
         assert sum(parts) == pytest.approx(100, abs=0.01)
         assert (policy["finished"], policy["turned_away"]) == (60, 0)
     assert found["paged"]["mean_batch"] > found["oracle"]["mean_batch"] > 0
+
+
+def test_json_says_of_what_and_over_which_iterations_the_means_are(run, trace) -> None:
+    made = json.loads(run(*SMALL, "--json", "--policy", "max")[1])
+    assert list(made["workload"]) == ["name", "requests", "mean_input", "mean_output"]
+    assert (made["workload"]["name"], made["workload"]["requests"]) == ("ShareGPT-like", 60)
+    (policy,) = made["policies"]
+    assert policy["measured_from"] == 500 and policy["idle"] == 0
+    assert 0 < policy["measured"] < policy["iterations"] - 500
+    file = trace("arrival,input,output\n0,5,3\n2,0,5\n9,6,3\n10,5,3\n")
+    asked = ("--skip-bad-rows", "--json", "--policy", "paged", "--requests", "2")
+    read = json.loads(run("simulate", "--workload", file, *asked)[1])
+    assert read["workload"] == {
+        "name": "trace.csv",
+        "requests": 2,
+        "mean_input": 5.5,
+        "mean_output": 3,
+        "format": "plain CSV",
+        "rows_left_out": 1,
+    }
+    (policy,) = read["policies"]
+    spans = {key: policy[key] for key in ("iterations", "measured", "measured_from", "idle")}
+    assert spans == {"iterations": 203, "measured": 6, "measured_from": 0, "idle": 197}
 
 
 def test_policies_come_in_the_order_that_was_asked_for(run) -> None:
@@ -74,15 +111,6 @@ def test_without_json_it_is_a_table_with_a_line_for_each_policy(run) -> None:
     assert "mean batch" in out and "preempted" in out
 
 
-@pytest.fixture
-def trace(tmp_path: Path):
-    def write(text: str) -> str:
-        (tmp_path / "trace.csv").write_text(text)
-        return str(tmp_path / "trace.csv")
-
-    return write
-
-
 def test_a_file_is_simulated_and_its_format_shown(run, trace) -> None:
     file = trace("arrival,input,output\n0,10,5\n2,20,5\n")
     code, out, _ = run("simulate", "--workload", file)
@@ -114,6 +142,15 @@ def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -
         assert (policy["finished"], policy["turned_away"]) == (0, 1)
 
 
+def test_the_longest_request_of_a_file_is_simulated(run, trace) -> None:
+    file = trace("arrival,input,output\n0,10000000,10000000\n")
+    memory = ("--slots", "21000000", "--block-size", "4096")
+    code, out, _ = run("simulate", "--workload", file, "--json", *memory)
+    assert code == 0
+    found = {policy["policy"]: policy["finished"] for policy in json.loads(out)["policies"]}
+    assert found == {"max": 0, "pow2": 0, "oracle": 0, "paged": 1}  # the others' chunk is 2^25
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -125,6 +162,7 @@ def test_requests_longer_than_opts_maximum_make_the_maximum_longer(run, trace) -
         (("--block-size", "-1"), "block_size is -1"),
         (("--block-size", "1.5"), "block_size is 1.5"),
         (("--block-size", "32", "--slots", "16"), "with 16 slots it must be at most that"),
+        (("--slots", "1"), "block_size is 16; with 1 slot it must be at most that"),
         (("--slots", "nan"), "slots is nan"),
         (("--slots", "1000000000000"), "slots is 1000000000000"),
         (("--answers", "many"), "answers is 'many'"),
@@ -187,6 +225,28 @@ def test_how_many_of_a_files_requests_run_is_said(run, trace, asked, runs, words
     assert "in the file" not in whole and "asked for" not in whole
 
 
+def test_what_several_answers_save_is_told_and_what_a_batch_counts(run) -> None:
+    found = figures(run, "--answers", "4")
+    assert [found[policy]["saved_pct"] for policy in POLICIES[:3]] == [0, 0, 0]
+    assert found["paged"]["saved_pct"] > 5
+    out = run(*SMALL, "--answers", "4")[1]
+    *_, counts, saves = out.splitlines()
+    assert counts == "A batch counts requests; each has 4 answers."
+    saved = f"{found['paged']['saved_pct']:.1f}"
+    assert saves == f"paged: sharing prompts saves {saved} % of the blocks."
+    alone = run(*SMALL)[1]
+    assert "sharing" not in alone and "answers" not in alone
+
+
+def test_thousands_are_parted_by_commas(run, trace) -> None:
+    file = trace("arrival,input,output\n0,4000,6000\n" + "1,4000,6000\n" * 1999)
+    asked = ("--policy", "paged", "--requests", "1500")
+    out = run("simulate", "--workload", file, *asked)[1]
+    assert "1,500 requests, 4,000.00 tokens in, 6,000.00 out" in out
+    assert "the first 1,500 of the 2,000 in the file" in out
+    assert not re.search(r"[0-9]{4}", out)
+
+
 def test_columns_of_the_table_never_run_together(run, trace) -> None:
     file = trace("arrival,input,output\n0,10,5\n1000000000000,20,5\n")
     out = run("simulate", "--workload", file, "--iteration-ms", "0.01")[1]
@@ -194,18 +254,16 @@ def test_columns_of_the_table_never_run_together(run, trace) -> None:
     assert len({len(line) for line in table}) == 1
     for line in table[1:]:
         assert len(line.split()) == 9
-        assert int(line.split()[-1]) > 10**12
+        assert int(line.split()[-1].replace(",", "")) > 10**12
 
 
 def test_a_file_that_is_too_large_is_refused_by_name(run, tmp_path: Path) -> None:
     large = tmp_path / "large.csv"
     with large.open("wb") as file:
-        file.truncate(LARGEST_FILE + 1)
+        file.truncate(50_000_001)
     code, out, err = run("simulate", "--workload", str(large))
     assert (code, out) == (2, "")
-    assert err == "pagedkv: 'large.csv': the file is too large; it must have at most " + (
-        f"{LARGEST_FILE // 10**6} MB\n"
-    )
+    assert err == "pagedkv: 'large.csv': the file is too large; it must have at most 50 MB\n"
 
 
 class Terminal(StringIO):

@@ -1,6 +1,7 @@
 """What holds in every simulation, under every policy."""
 
 import dataclasses
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from pagedkv.contiguous import ContiguousRegion
 from pagedkv.contiguous_buddy import Buddy
 from pagedkv.workloads import POLICIES, Setup, Simulation, Workload, make_workload
 from pagedkv.workloads.binned_means import MOST_BINS
+from pagedkv.workloads.clock import Clock
 from pagedkv.workloads.paging import PagedMemory
 from pagedkv.workloads.reserving import ReservingMemory
 
@@ -65,6 +67,19 @@ def test_a_reservation_holds_what_the_region_says(workload: Workload, setup: Set
         if usage is not None:
             assert usage.held == sum(r.reserved for r in region.reservations)
             assert region.free_slots <= usage.external
+
+
+@given(workloads(), SETUPS)
+def test_an_oracle_reserves_what_is_filled_and_nothing_else(
+    workload: Workload, setup: Setup
+) -> None:
+    setup = dataclasses.replace(setup, policy="oracle")
+    for simulation, usage in turns(workload, setup):
+        reserved = sorted(r.reserved for r in simulation.memory.region.reservations)
+        filled = [r.request.num_inputs + r.request.num_outputs - 1 for r in simulation.running]
+        assert reserved == sorted(filled * setup.answers)
+        assert usage is None or usage.internal == 0
+    assert simulation.outcome().shares.internal == 0
 
 
 @given(workloads(), SETUPS)
@@ -139,6 +154,35 @@ def test_shares_and_batch_of_a_case_that_can_be_checked_in_the_head() -> None:
     assert (shares.token, shares.reserved, shares.internal, shares.external) == (87.5, 12.5, 0, 0)
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_means_begin_with_the_500th_iteration_and_end_with_the_queue(policy: str) -> None:
+    """Summed here again, an iteration at a time; before and behind, the memory is less full."""
+    workload, setup = make_workload("alpaca", 600, 0), Setup(policy=policy, slots=4096)
+    seen: set[int] = set()
+    measured, begins, batches = 0, 0, 0
+    sums = dict.fromkeys(("token", "reserved", "internal", "external"), 0)
+    for simulation, usage in turns(workload, setup):
+        assert usage is not None or simulation.is_done
+        seen |= {running.request.number for running in simulation.running}
+        for iteration in range(begins, simulation.now):
+            if iteration < 500 or len(seen) == len(workload):
+                continue
+            stored = usage.stored + (iteration - begins) * usage.growth
+            sums["token"] += stored
+            sums["reserved"] += usage.held - usage.internal - stored
+            sums["internal"] += usage.internal
+            sums["external"] += setup.slots - usage.held
+            batches += len(simulation.running)
+            measured += 1
+        begins = simulation.now
+    outcome = simulation.outcome()
+    assert outcome.iterations > 500 + measured > 500
+    assert (outcome.is_steady, outcome.measured, outcome.measured_from) == (True, measured, 500)
+    assert outcome.mean_batch == pytest.approx(batches / measured)
+    shares = {part: 100 * total / measured / setup.slots for part, total in sums.items()}
+    assert dataclasses.asdict(outcome.shares) == pytest.approx(shares)
+
+
 def test_the_latest_arrival_is_preempted_and_computes_all_again() -> None:
     """3 blocks of 2. Both start with 1 block; in the second iteration two more are needed."""
     simulation = Simulation(workload_of((0, 2, 4), (0, 2, 4)), Setup(slots=6, block_size=2))
@@ -173,11 +217,52 @@ def test_requests_arrive_when_they_arrive() -> None:
     assert outcome.mean_batch == 1
 
 
+@pytest.mark.parametrize(
+    ("seconds", "iteration_ms", "iteration"),
+    [
+        (0.3, 100, 3),
+        (0.300001, 100, 4),
+        (0.299999, 100, 3),
+        (0.0003, 0.1, 3),
+        (0.3, 0.3, 1000),
+        (8.2, 8.2, 1000),
+        (1.001, 0.01, 100_100),
+        (1e12, 0.01, 10**17),
+        (0.0, 45, 0),
+    ],
+)
+def test_a_request_is_there_in_the_iteration_that_begins_with_it(
+    seconds: float, iteration_ms: float, iteration: int
+) -> None:
+    setup = Setup(iteration_ms=iteration_ms)
+    outcome = ended(workload_of((0, 1, 1), (seconds, 1, 1)), setup).outcome()
+    assert outcome.iterations == iteration + 1
+
+
+@given(st.integers(0, 10**10), st.integers(10, 10**8))
+def test_whole_microseconds_are_counted_exactly(arrival: int, iteration: int) -> None:
+    clock = Clock(iteration / 1000)
+    assert clock.first_iteration_at(arrival / 10**6) == -(-arrival // iteration)
+
+
 def test_what_is_kept_does_not_grow_with_the_steps() -> None:
     long = ended(workload_of(*[(0, 1, 2000)] * 40), Setup(slots=2048, policy="oracle")).outcome()
     assert long.iterations > 10_000
     assert MOST_BINS / 2 < len(long.batches) <= MOST_BINS
     assert long.batches[0] == (0, 1.0)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_is_held_in_the_end_does_not_grow_with_the_requests(policy: str) -> None:
+    held = []
+    for requests in (200, 2000):
+        workload = make_workload("sharegpt", requests, 0)
+        tracemalloc.start()
+        simulation = ended(workload, Setup(policy=policy))
+        held.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        assert simulation.is_done
+    assert held[1] <= 2 * held[0]
 
 
 def test_a_pool_in_which_nothing_fits_turns_everyone_away() -> None:

@@ -1,11 +1,13 @@
 """Studies: what is varied, what stands beside the paper, and what is said of the difference."""
 
 import dataclasses
+import re
 from itertools import groupby
 
 import pytest
 from workload_samples import workload_of
 
+from pagedkv.figures import batches_alt
 from pagedkv.workloads import POLICIES, Setup, Workload, WorkloadError, make_workload
 from pagedkv.workloads.compare import ENOUGH, compared
 from pagedkv.workloads.figure_data import (
@@ -25,6 +27,7 @@ from pagedkv.workloads.sentences import (
     progress_words,
     workload_words,
 )
+from pagedkv.workloads.simulation import WARM_UP
 from pagedkv.workloads.study import Findings, Study
 
 
@@ -46,6 +49,20 @@ def findings(
     asked.run()
     found = asked.findings()
     assert found is not None and not found.was_stopped
+    return found
+
+
+def stopped(asked: Study, after: float) -> Findings:
+    """What there is after so many requests are done."""
+
+    def tell(done: int, _: int) -> None:
+        if done >= after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(tell)
+    found = asked.findings()
+    assert found is not None
     return found
 
 
@@ -174,16 +191,7 @@ def test_runs_that_prove_nothing_are_not_set_beside_the_paper() -> None:
 
 
 def test_of_a_stopped_study_what_came_far_enough_is_compared() -> None:
-    asked = study()
-
-    def tell(done: int, _: int) -> None:
-        if done >= 2.5 * ENOUGH:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        asked.run(tell)
-    found = asked.findings()
-    assert found is not None
+    found = stopped(study(), 2.5 * ENOUGH)
     assert {pair.outcome.setup.policy for pair in compared(found)} == {"max", "pow2"}
     assert "Oracle: not set beside the paper" in said(found)
 
@@ -218,7 +226,8 @@ def test_who_is_turned_away_preempted_or_hardly_measured_is_said() -> None:
     words = said(findings(workload=workload_of((0, 20, 30), (0, 900, 900)), setup=Setup(slots=800)))
     assert "Max: 2 of 2 would not fit" in words
     assert "Paged: 1 of 2 would not fit" in words
-    assert "Max, Pow2, Oracle, Paged: means over all iterations" in words
+    assert "Max: nobody ran." in words
+    assert "Pow2, Oracle, Paged: means over all iterations, for the last request" in words
     assert "preemptions" in said(findings())
 
 
@@ -256,17 +265,53 @@ def test_where_nobody_fits_nothing_is_compared(kind: StudyKind) -> None:
 
 @pytest.mark.parametrize("kind", StudyKind)
 def test_what_was_stopped_is_not_compared(kind: StudyKind) -> None:
-    asked, each = study(kind, count=300), 300
-
-    def tell(done: int, _: int) -> None:
-        if done >= 1.5 * each:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        asked.run(tell)
-    found = asked.findings()
-    assert found is not None and len(found.outcomes) == 2
+    found = stopped(study(kind, count=300), 1.5 * 300)
+    assert len(found.outcomes) == 2
     assert finding_words(found) == ""
+
+
+def test_means_go_as_far_as_a_stop_lets_them() -> None:
+    early = stopped(study(count=50), 1)
+    assert early.outcomes[0].iterations < WARM_UP
+    assert notes(early)[1] == (
+        "Means over all iterations until it was stopped, for nobody had run from number 500 on."
+    )
+    late = stopped(study(), ENOUGH + 500)
+    assert late.outcomes[1].iterations > WARM_UP
+    assert notes(late)[1:3] == [
+        "Max: means over the iterations from number 500 until the last request has left the queue.",
+        "Pow2: means over the iterations from number 500 until it was stopped.",
+    ]
+
+
+def test_means_of_all_iterations_have_a_cause() -> None:
+    short = findings(workload=workload_of((0, 20, 30), (0, 20, 30)))
+    assert notes(short) == [
+        "Means over all iterations, for the last request had left the queue by number 500."
+    ]
+    idle = findings(workload=workload_of((0, 20, 30), (900, 20, 30)))
+    assert notes(idle)[0] == (
+        "Means over all iterations, for nobody ran from number 500 until the last request left the "
+        "queue."
+    )
+
+
+def test_which_means_are_steady_is_said_and_that_others_are_not_like_them() -> None:
+    """Room for one of the maximum length, but for both requests as they are."""
+    found = findings(workload=workload_of((0, 20, 600), (0, 20, 600)), setup=Setup(slots=2100))
+    assert [outcome.is_steady for outcome in found.outcomes] == [True, True, False, False]
+    steady, short = notes(found)
+    assert steady.startswith("Max, Pow2: means over the iterations from number 500 until the last")
+    assert short.startswith("Oracle, Paged: means over all iterations, for")
+    apart = "Not all of these means are over the same stretch; the notes say which."
+    assert finding_words(found).startswith("**Paged runs 2.0 requests")
+    assert finding_words(found).endswith(apart)
+    assert apart not in finding_words(findings())
+
+
+def test_alpacas_instructions_are_no_conversations() -> None:
+    words = said(findings(recipe="alpaca"))
+    assert "in the paper they have 19.31 and 58.45" in words and "conversations" not in words
 
 
 @pytest.mark.parametrize("kind", StudyKind)
@@ -288,6 +333,17 @@ def test_iterations_in_which_nobody_runs_are_told_and_in_no_mean() -> None:
 def test_of_policies_that_are_as_good_the_last_is_named() -> None:
     words = finding_words(findings(recipe="alpaca", rate=30.0))
     assert words.startswith("**Paged runs")
+
+
+@pytest.mark.parametrize("kind", StudyKind)
+def test_thousands_are_parted_by_commas(kind: StudyKind) -> None:
+    sample = workload_of(*[(0, 4000, 20)] * 1500, (9000, 1, 1))
+    setup = Setup(slots=10**8, block_size=2000, max_length=5000, iteration_ms=20000)
+    found = findings(kind, sample, setup=setup)
+    words = said(found) + "".join(map(str, batches_alt(batch_lines(found))))
+    assert "1,501 requests" in words and " 3,997.3 tokens in" in words
+    assert "20,000 ms" in words and "1,500.0" in words
+    assert not re.search(r"[0-9]{4}", words)
 
 
 def test_what_all_simulations_have_in_common_is_said() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pagedkv.workloads.trace_file import LARGEST_FILE, MOST_KEPT, ReadTrace, TraceError, read_trace
+from pagedkv.workloads.trace_file import MOST_KEPT, ReadTrace, TraceError, read_trace
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:17:03.9799600,4808,10
@@ -34,7 +34,7 @@ def read(text: str | bytes, **more: bool) -> ReadTrace:
 
 
 def rows(trace: ReadTrace) -> list[tuple[float, int, int]]:
-    return [(round(r.arrival, 4), r.num_inputs, r.num_outputs) for r in trace.workload]
+    return [(r.arrival, r.num_inputs, r.num_outputs) for r in trace.workload]
 
 
 def refusal(text: str | bytes, **more: bool) -> TraceError:
@@ -116,7 +116,9 @@ def test_what_is_no_trace_is_refused_and_leaving_rows_out_is_not_offered(text, w
 
 
 def test_a_file_that_is_too_large_is_not_even_decoded() -> None:
-    assert "must have at most 50" in str(refusal(b"\xff" * (LARGEST_FILE + 1)))
+    """The size is told before what is wrong with the first byte: up to 50 MB, and one more."""
+    assert "not UTF-8 text (byte 1 is 0xff)" in str(refusal(b"\xff" * 50_000_000))
+    assert "must have at most 50 MB" in str(refusal(b"\xff" * 50_000_001))
 
 
 BAD_ROWS = [
@@ -282,6 +284,14 @@ def test_arrivals_count_from_the_first_row_that_stays() -> None:
     assert rows(read(text, skip_bad_rows=True)) == [(0, 2, 2), (2, 3, 3)]
 
 
+@pytest.mark.parametrize(
+    "times", [(0, 0.3), (0.1, 0.4), (7.1, 7.4), (1_700_000_000.1, 1_700_000_000.4)]
+)
+def test_arrivals_are_as_far_apart_as_they_are_written(times: tuple[float, float]) -> None:
+    text = "arrival,input,output\n" + "".join(f"{at},1,1\n" for at in times)
+    assert rows(read(text)) == [(0, 1, 1), (0.3, 1, 1)]
+
+
 def test_a_file_in_no_order_is_told_to_be_sorted() -> None:
     azure = AZURE.splitlines(keepends=True)
     text = "".join([azure[0], *reversed(azure[1:])])
@@ -295,7 +305,7 @@ def test_a_file_in_no_order_is_told_to_be_sorted() -> None:
 def test_of_many_rows_out_of_order_the_first_are_told_too() -> None:
     text = "arrival,input,output\n" + "".join(f"{1000 - n},1,1\n" for n in range(1000)) + "0,0,0\n"
     error = refusal(text)
-    assert "1000 rows are bad, 1 good: line 3: arrival is '999', 1 s earlier than line 2" in (
+    assert "1,000 rows are bad, 1 good: line 3: arrival is '999', 1 s earlier than line 2" in (
         str(error)
     )
     assert str(error).endswith("(and 995 more). 999 stand out of order: sort the file by arrival")
@@ -307,7 +317,7 @@ def test_of_many_rows_out_of_order_the_first_are_told_too() -> None:
 def test_of_many_bad_rows_the_first_are_told_and_the_others_counted() -> None:
     text = "arrival,input,output\n0,1,1\n" + "0,0,0\n" * 1000
     error = refusal(text)
-    assert "1000 rows are bad, 1 good" in str(error)
+    assert "1,000 rows are bad, 1 good" in str(error)
     assert "line 7" in str(error) and "line 8" not in str(error)
     assert str(error).endswith("(and 995 more)")
     trace = read(text, skip_bad_rows=True)
